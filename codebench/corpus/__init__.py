@@ -1,0 +1,1 @@
+"""Snapshots, chunks, chunk IDs, and carrying a chunk to another snapshot."""

@@ -1,0 +1,1 @@
+"""From evidence (history, logs, questions) to queries with targets."""

@@ -1,0 +1,1 @@
+"""From first-reach ranks to numbers; names and statistics of measures."""

@@ -1,0 +1,1 @@
+"""Formatters: evaluations and comparisons as table, Markdown or JSON."""

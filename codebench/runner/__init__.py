@@ -1,0 +1,1 @@
+"""From a suite and retrievers to a run."""
