@@ -1,0 +1,295 @@
+"""What an adapter file implements; finding one and loading it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import traceback
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from codebench.errors import AdapterError
+from codebench.home import builtin
+from codebench.options import fitting
+from codebench.reading import near
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from importlib.metadata import EntryPoints
+
+    from codebench.model import Corpus, Hit
+
+ENTRY_POINTS = "codebench.adapters"
+"""The group under which an installed package names its adapters."""
+
+
+class Retriever(ABC):
+    """A code search tool, wrapped so that codebench can measure it.
+
+    One file, one subclass, three methods:
+
+        class MyTool(Retriever):
+            version = "1.0"
+
+            def __init__(self, weight: float = 0.5) -> None: ...
+            def index(self, corpus: Corpus) -> None: ...
+            def search(self, text: str, k: int) -> Sequence[Hit]: ...
+
+    and `codebench run . -r my_tool.py:MyTool:weight=0.7`.
+
+    - Each retriever lives in a process of its own, with its own copy of the corpus, its own
+      home and temporary folder, and an empty current directory. It may write anywhere in
+      these, start programs, and print: output is kept for error messages only.
+    - The constructor takes options as keyword arguments, with a type and a default each. Keep
+      it cheap, and raise ValueError for a value that cannot work: it is also called before
+      anything is measured, to find out that the file and its options are right.
+    - `index` is called once, before any search: `corpus.path` is the directory,
+      `corpus.tables` and `corpus.chunks()` what is known of its files. Its wall time, CPU
+      time and memory are measured; import what is heavy in here.
+    - `search` is timed, and called once at a time. It returns at most `k` hits, best first,
+      as a list or tuple of `Hit(path, start_line, end_line, symbol, score)`; all but the path
+      are optional, lines count from 1 and include both ends. The order is the ranking: scores
+      are kept and never sorted by. A path is relative to `corpus.path`, or absolute under it.
+      A hit should be narrow: a symbol, or at most 40 lines; a path alone points at the file.
+    - Raising in `search` costs that answer, not the run; so does a query that takes longer
+      than the limit, or a process that dies. Nothing here ever sees the gold.
+    - `close` is called at the end; whatever is still running after it is killed.
+    """
+
+    version: str = ""
+    """Of the tool, or of the adapter; part of a run's identity. An instance may set its own."""
+
+    @classmethod
+    def missing(cls) -> str | None:
+        """Return why this cannot run here and what installs it, or None where it can."""
+        return None
+
+    @abstractmethod
+    def index(self, corpus: Corpus) -> None:
+        """Make ready to search the corpus."""
+
+    @abstractmethod
+    def search(self, text: str, k: int) -> Sequence[Hit]:
+        """Return at most k hits for a question, best first."""
+
+    def index_bytes(self) -> int | None:
+        """Return the size of the index; None to have what was written to disk counted."""
+        return None
+
+    def close(self) -> None:
+        """Stop what was started."""
+        return
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where an adapter's class is.
+
+    Attributes:
+        file: the Python file, absolute; None for an installed entry point.
+        attribute: the class's name; empty for a file's only retriever.
+        entry: the entry point's name, or empty.
+    """
+
+    file: Path | None
+    attribute: str = ""
+    entry: str = ""
+
+
+_IN_FILE = re.compile(
+    r"(?P<reference>(?P<file>.+?\.py)(?::(?P<name>[^\W\d]\w*))?)(?::(?P<options>.*))?", re.DOTALL
+)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
+
+
+def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
+    """Split `bm25:k1=1.2,b=0.75` into a reference and its options.
+
+    The reference is a built-in name, an entry point's name, or `file.py[:Class]`. An option's
+    value is a whole number, a number, `true` or `false`, or text; quotes keep it text
+    (`tag='7'`) and let it hold a comma.
+
+    Raises:
+        AdapterError: an option is not `name=value`, or is given twice.
+    """
+    match = _IN_FILE.fullmatch(text)
+    if match:
+        reference, tail = match["reference"], match["options"]
+    else:
+        reference, _, tail = text.partition(":")
+    if not reference.strip():
+        raise AdapterError(f"{text!r} names no retriever")
+    options: dict[str, Any] = {}
+    for part in re.findall(r"""(?:'[^']*'|"[^"]*"|[^,])+""", tail or ""):
+        name, equals, value = part.partition("=")
+        name = name.strip()
+        if not equals or not name.isidentifier():
+            raise AdapterError(f"{text}: {part!r} is not an option; write name=value")
+        if name in options:
+            raise AdapterError(f"{text}: the option {name!r} is given twice")
+        options[name] = _value(value.strip())
+    return reference.strip(), options
+
+
+def _value(text: str) -> Any:
+    if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
+        return text[1:-1]
+    if text in {"true", "false"}:
+        return text == "true"
+    if re.fullmatch(r"-?(0|[1-9]\d{0,17})", text):
+        return int(text)
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    return text
+
+
+def builtin_names() -> list[str]:
+    """Return the names of the built-in adapters, sorted."""
+    return sorted(file.stem.replace("_", "-") for file in builtin("adapters").glob("[a-z]*.py"))
+
+
+def find(reference: str, folder: Path | None = None) -> Source:
+    """Find a reference without running any of its code.
+
+    Args:
+        reference: a built-in name, an entry point's name, or `file.py[:Class]`.
+        folder: what a relative file is relative to; the current directory by default.
+
+    Raises:
+        AdapterError: there is no such file, built-in adapter or entry point.
+    """
+    match = _IN_FILE.fullmatch(reference)
+    if match:
+        file = ((folder or Path.cwd()) / Path(match["file"]).expanduser()).absolute()
+        if not file.is_file():
+            raise AdapterError(f"{reference}: there is no file {match['file']!r}")
+        return Source(file, match["name"] or "")
+    known = builtin_names()
+    if reference in known:
+        return Source(builtin("adapters") / f"{reference.replace('-', '_')}.py")
+    installed = _entry_points().names
+    if reference in installed:
+        return Source(None, entry=reference)
+    hint = near(reference, {*known, *installed})
+    raise AdapterError(
+        f"{reference!r} is no retriever; {hint} (a file of your own is file.py:Class)"
+    )
+
+
+def _entry_points() -> EntryPoints:
+    from importlib.metadata import entry_points  # noqa: PLC0415  # reads every installed package
+
+    return entry_points(group=ENTRY_POINTS)
+
+
+def load(reference: str, folder: Path | None = None) -> type[Retriever]:
+    """Import an adapter and return its class. This runs the file's code.
+
+    Raises:
+        AdapterError: it cannot be found, raises when it is imported, or holds no such class.
+    """
+    source = find(reference, folder)
+    if source.file is None:
+        loaded = _load_entry(source.entry)
+        if not _is_retriever(loaded):
+            raise AdapterError(f"{reference}: the entry point is not a subclass of Retriever")
+        return loaded
+    names = _names_of(source.file)
+    if source.attribute:
+        found = names.get(source.attribute)
+        if found is None:
+            hint = near(source.attribute, (n for n, value in names.items() if _is_retriever(value)))
+            raise AdapterError(f"{source.file}: there is no {source.attribute!r}; {hint}")
+        if not _is_retriever(found):
+            raise AdapterError(f"{source.file}: {source.attribute} is not a subclass of Retriever")
+        return found
+    own = [
+        value
+        for value in names.values()
+        if _is_retriever(value) and value.__module__ == names["__name__"]
+    ]
+    if len(own) != 1:
+        listed = ", ".join(kind.__name__ for kind in own) or "none"
+        raise AdapterError(
+            f"{source.file}: wants one subclass of Retriever and has {listed}; "
+            f"name one as {source.file.name}:Class"
+        )
+    return own[0]
+
+
+def _is_retriever(value: object) -> TypeGuard[type[Retriever]]:
+    return isinstance(value, type) and issubclass(value, Retriever) and value is not Retriever
+
+
+def _load_entry(name: str) -> Any:
+    try:
+        return _entry_points()[name].load()
+    except Exception as error:  # noqa: BLE001  # importing runs others' code
+        raise AdapterError(f"{name}: the entry point cannot be loaded: {one_line(error)}") from None
+
+
+def _names_of(file: Path) -> Mapping[str, Any]:
+    """Run a file as a module; nothing is written beside it."""
+    from importlib.util import module_from_spec, spec_from_file_location  # noqa: PLC0415
+
+    name = f"codebench_adapter_{file.stem}_{hashlib.sha256(bytes(file)).hexdigest()[:8]}"
+    spec = spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise AdapterError(f"{file}: is not a Python file")
+    module = module_from_spec(spec)
+    before = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    sys.modules[name] = module  # dataclasses look their module up here
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # importing runs others' code
+        del sys.modules[name]
+        place = _line_in(file, error)
+        raise AdapterError(f"{place}: raises when it is imported: {one_line(error)}") from None
+    finally:
+        sys.dont_write_bytecode = before
+    return vars(module)
+
+
+def _line_in(file: Path, error: BaseException) -> str:
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+    return f"{file}:{lines[-1]}" if lines else str(file)
+
+
+def one_line(error: BaseException) -> str:
+    """Return an exception as one line of at most 300 characters: its type and message."""
+    try:
+        message = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001  # an adapter's exception may do anything
+        message = ""
+    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return text if len(text) <= 300 else text[:297] + "..."
+
+
+def make(kind: type[Retriever], options: Mapping[str, Any]) -> Retriever:
+    """Make a retriever with its options.
+
+    Raises:
+        AdapterError: an option is unknown or of another type, or the constructor raises.
+    """
+    try:
+        arguments = fitting(kind, options)
+    except ValueError as error:
+        raise AdapterError(f"{kind.__name__}: {error}") from None
+    try:
+        return kind(**arguments)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # it is others' code
+        given = ", ".join(f"{name}={value!r}" for name, value in sorted(options.items()))
+        raise AdapterError(f"{kind.__name__}({given}): {one_line(error)}") from None
+
+
+def file_digest(source: Source, kind: type[Retriever]) -> str:
+    """Return `sha256:…` of the file that holds an adapter."""
+    file = source.file or Path(sys.modules[kind.__module__].__file__ or "")
+    return f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"
