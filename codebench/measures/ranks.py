@@ -1,0 +1,228 @@
+"""First-reach ranks of all queries of a run at once, by level, in columns.
+
+Everything that a measure needs is here; hits and gold are not looked at again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
+UNREACHED = np.iinfo(np.int32).max
+"""Rank of what no hit reached."""
+
+
+class ReachedLevel(Protocol):
+    """One query's units at one level: how many, and where those reached were first reached."""
+
+    @property
+    def units(self) -> int:
+        """How many units the gold has."""
+
+    @property
+    def ranks(self) -> Sequence[int]:
+        """First-reach ranks of the units reached, ascending, 1-based."""
+
+    @property
+    def bytes_read(self) -> Sequence[int]:
+        """Bytes that the hits up to and with each of these ranks make one read."""
+
+
+class ReachedPlace(Protocol):
+    """One judged place: its grade (0 for not relevant), its weight, where it was first shown."""
+
+    @property
+    def grade(self) -> int:
+        """Its grade."""
+
+    @property
+    def weight(self) -> float:
+        """What it is worth to `Value`."""
+
+    @property
+    def rank(self) -> int | None:
+        """Rank of the first hit that shows it."""
+
+    @property
+    def bytes_read(self) -> int | None:
+        """Bytes that the hits up to and with that rank make one read."""
+
+
+class Reached(Protocol):
+    """One query's hits against its gold."""
+
+    @property
+    def levels(self) -> Mapping[int, ReachedLevel]:
+        """By level; a level without units may be left out."""
+
+    @property
+    def places(self) -> Sequence[ReachedPlace]:
+        """Every judged place."""
+
+    @property
+    def returned(self) -> int:
+        """How many hits there were."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """The units of one level, for q queries.
+
+    Attributes:
+        units: (q,) how many units each query has.
+        ends: (q,) where each query's slice of `ranks` ends; it starts where the last one ends.
+        ranks: (e,) int32, first-reach ranks of units reached, ascending within a query.
+        bytes_read: (e,) bytes read up to and with that rank; None where unknown.
+    """
+
+    units: Ints
+    ends: Ints
+    ranks: NDArray[np.int32]
+    bytes_read: Ints | None = None
+
+    @cached_property
+    def starts(self) -> Ints:
+        """(q,) where each query's slice of `ranks` starts."""
+        return np.concatenate((np.zeros(1, np.int64), self.ends[:-1]))
+
+    @cached_property
+    def rows(self) -> Ints:
+        """(e,) the query of each element of `ranks`."""
+        return np.repeat(np.arange(len(self.units)), self.ends - self.starts)
+
+    @cached_property
+    def order(self) -> NDArray[np.int32]:
+        """(e,) j: 1, 2, … within each query."""
+        places = np.arange(1, len(self.ranks) + 1, dtype=np.int32)
+        return places - np.repeat(self.starts.astype(np.int32), self.ends - self.starts)
+
+    @cached_property
+    def paid(self) -> NDArray[np.int32]:
+        """(e,) cj = max(rj, j): one hit that reaches two units is worth the best two hits."""
+        return np.maximum(self.ranks, self.order)
+
+    def count(self, chosen: NDArray[np.bool_]) -> Floats:
+        """Return (q,) how many of the elements chosen belong to each query."""
+        return np.bincount(self.rows[chosen], minlength=len(self.units)).astype(np.float64)
+
+    def total(
+        self, values: NDArray[np.floating[Any]], chosen: NDArray[np.bool_] | None = None
+    ) -> Floats:
+        """Return (q,) the sums of `values`, added in order within each query.
+
+        `values` holds the chosen elements only. The order of the queries cannot change a
+        query's sum.
+        """
+        rows = self.rows if chosen is None else self.rows[chosen]
+        sums = np.bincount(rows, weights=values, minlength=len(self.units))
+        return sums.astype(np.float64, copy=False)  # numpy counts an empty sum in integers
+
+
+@dataclass(frozen=True)
+class Places:
+    """Every judged place, reached or not, ascending by rank within a query.
+
+    Attributes:
+        ends: (q,) where each query's slice ends.
+        ranks: (e,) int32, first-shown rank, or UNREACHED.
+        grades: (e,) int32; 0 for a place judged not relevant.
+        weights: (e,) what each is worth to `Value`.
+        bytes_read: (e,) bytes read up to and with that rank; None where unknown.
+    """
+
+    ends: Ints
+    ranks: NDArray[np.int32]
+    grades: NDArray[np.int32]
+    weights: Floats
+    bytes_read: Ints | None = None
+
+    @cached_property
+    def rows(self) -> Ints:
+        """(e,) the query of each element."""
+        return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """All that measures read of one run.
+
+    Attributes:
+        queries: how many queries.
+        levels: by grade, ascending: 1, 2, 3 for a suite; the grades that occur for judgments.
+        places: every judged place.
+        returned: (q,) how many hits each query had.
+        judged: whether places judged not relevant are known.
+    """
+
+    queries: int
+    levels: Mapping[int, Level]
+    places: Places
+    returned: Ints
+    judged: bool
+    _empty: Level = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        none = np.zeros(self.queries, np.int64)
+        object.__setattr__(self, "_empty", Level(none, none, np.zeros(0, np.int32)))
+
+    def level(self, rel: int) -> Level:
+        """Return the units of grade `rel` and above: those of the next level that exists."""
+        above = [grade for grade in self.levels if grade >= rel]
+        return self.levels[min(above)] if above else self._empty
+
+
+def pack(rows: Iterable[Reached], *, judged: bool) -> Ranks:
+    """Put queries' first-reach ranks into columns, in their order.
+
+    `judged` says that places judged not relevant are known (always so for plain judgments).
+    """
+    queries = list(rows)
+    grades = sorted({grade for query in queries for grade in query.levels})
+    return Ranks(
+        queries=len(queries),
+        levels={grade: _level(queries, grade) for grade in grades},
+        places=_places(queries),
+        returned=np.array([query.returned for query in queries], np.int64),
+        judged=judged,
+    )
+
+
+def _level(queries: Sequence[Reached], grade: int) -> Level:
+    found = [query.levels.get(grade) for query in queries]
+    return Level(
+        units=np.array([level.units if level else 0 for level in found], np.int64),
+        ends=np.cumsum([len(level.ranks) if level else 0 for level in found], dtype=np.int64),
+        ranks=np.array([rank for level in found if level for rank in level.ranks], np.int32),
+        bytes_read=np.array(
+            [read for level in found if level for read in level.bytes_read], np.int64
+        ),
+    )
+
+
+def _places(queries: Sequence[Reached]) -> Places:
+    rows = [
+        sorted(
+            (place.rank or UNREACHED, -place.grade, place.weight, place.bytes_read or 0)
+            for place in query.places
+        )
+        for query in queries
+    ]
+    flat = [place for row in rows for place in row]
+    return Places(
+        ends=np.cumsum([len(row) for row in rows], dtype=np.int64),
+        ranks=np.array([place[0] for place in flat], np.int32),
+        grades=np.array([-place[1] for place in flat], np.int32),
+        weights=np.array([place[2] for place in flat], np.float64),
+        bytes_read=np.array([place[3] for place in flat], np.int64),
+    )

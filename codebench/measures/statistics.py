@@ -1,0 +1,222 @@
+"""Intervals and sample sizes: how far a mean can be trusted.
+
+Sums are exact (`math.fsum`), so no figure depends on the order of the queries. Only the standard
+library is used: quantiles of Student's t come from the incomplete beta function.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FEW = 30
+"""Below this many queries an interval is flagged."""
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean with its 95 % interval.
+
+    Attributes:
+        value: the mean; None where no query is left.
+        low, high: the interval; None where fewer than two queries allow none.
+        n: how many queries it is over.
+        excluded: how many queries were left out because they have no unit at the level.
+        method: `wilson`, `t`, or empty without an interval.
+        effective: the number of equally weighted queries worth as much (Kish, 1965):
+            (sum of weights)^2 / sum of squared weights.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    excluded: int = 0
+    method: Literal["wilson", "t", ""] = ""
+    effective: float = 0.0
+
+    @property
+    def few(self) -> bool:
+        """Whether fewer than 30 queries stand behind it, so that the interval is a rough one."""
+        return self.n < FEW
+
+
+def mean(values: Sequence[float], weights: Sequence[float] | None = None) -> float:
+    """Return the weighted mean, the same to the last digit whatever the order.
+
+    Raises:
+        ZeroDivisionError: the weights sum to 0.
+    """
+    if weights is None:
+        return math.fsum(values) / len(values)
+    products = (value * weight for value, weight in zip(values, weights, strict=True))
+    return math.fsum(products) / math.fsum(weights)
+
+
+def figure(
+    values: Sequence[float],
+    weights: Sequence[float] | None = None,
+    *,
+    excluded: int = 0,
+    bounded: bool = True,
+    alpha: float = 0.05,
+) -> Figure:
+    """Return the mean of some queries' values with its interval.
+
+    Wilson's interval (1927) where every value is 0 or 1, else the t interval, cut to [0, 1] where
+    `bounded`. With weights both take the effective number of queries in place of n. Queries of
+    weight 0 are not counted.
+    """
+    pairs = list(zip(values, weights or [1.0] * len(values), strict=True))
+    pairs = [(value, weight) for value, weight in pairs if weight > 0]
+    if not pairs:
+        return Figure(None, None, None, 0, excluded)
+    own = [value for value, _ in pairs]
+    shares = [weight for _, weight in pairs]
+    centre = mean(own, shares)
+    effective = effective_size(shares)
+    if bounded and all(value in (0.0, 1.0) for value in own):
+        low, high = wilson(centre, effective, alpha)
+        return Figure(centre, low, high, len(own), excluded, "wilson", effective)
+    error = standard_error(own, shares)
+    if error is None:
+        return Figure(centre, None, None, len(own), excluded, "", effective)
+    half = t_quantile(1 - alpha / 2, effective - 1) * error
+    low, high = centre - half, centre + half
+    if bounded:
+        low, high = max(low, 0.0), min(high, 1.0)
+    return Figure(centre, low, high, len(own), excluded, "t", effective)
+
+
+def effective_size(weights: Sequence[float]) -> float:
+    """Return (sum w)^2 / sum w^2: the size of an equally weighted sample worth as much."""
+    largest = max(weights)
+    scaled = [weight / largest for weight in weights]
+    size = math.fsum(scaled) ** 2 / math.fsum(weight * weight for weight in scaled)
+    return min(size, float(len(weights)))
+
+
+def standard_error(values: Sequence[float], weights: Sequence[float]) -> float | None:
+    """Return the standard error of the weighted mean; None where one query carries it all.
+
+    The weighted variance times m / (m - 1), over m, with m the effective size. With equal
+    weights it is the usual sd / sqrt(n).
+    """
+    effective = effective_size(weights)
+    if effective <= 1 + 1e-9:
+        return None
+    centre = mean(values, weights)
+    variance = mean([(value - centre) ** 2 for value in values], weights)
+    return math.sqrt(variance / (effective - 1))
+
+
+def wilson(share: float, n: float, alpha: float = 0.05) -> tuple[float, float]:
+    """Return Wilson's score interval of a proportion seen over n (JASA 1927)."""
+    z = _NORMAL.inv_cdf(1 - alpha / 2)
+    below = 1 + z * z / n
+    middle = share + z * z / (2 * n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max((middle - half) / below, 0.0), min((middle + half) / below, 1.0)
+
+
+def smallest_effect(error: float, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Return the smallest difference that a test of this standard error sees with this power.
+
+    (z(1 - alpha/2) + z(power)) times the standard error: 2.802 sd / sqrt(n) by default.
+    """
+    return (_NORMAL.inv_cdf(1 - alpha / 2) + _NORMAL.inv_cdf(power)) * error
+
+
+def queries_needed(error: float, n: int, effect: float, alpha: float = 0.05) -> int:
+    """Return how many queries like these n would make `effect` the smallest seen (power 0.8)."""
+    if effect <= 0:
+        raise ValueError("an effect must be above 0")
+    return max(2, math.ceil(n * (smallest_effect(error, alpha) / effect) ** 2))
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return p values adjusted for their number by Holm's steps (1979), in their own order."""
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for step, index in enumerate(order):
+        highest = max(highest, min(1.0, p_values[index] * (len(p_values) - step)))
+        adjusted[index] = highest
+    return tuple(adjusted)
+
+
+@lru_cache(maxsize=512)
+def t_quantile(share: float, freedom: float) -> float:
+    """Return the quantile of Student's t; freedom need not be whole.
+
+    Raises:
+        ValueError: share is not between 0 and 1, or freedom is not above 0.
+    """
+    if not 0 < share < 1 or freedom <= 0:
+        raise ValueError(f"no t quantile for share {share} and freedom {freedom}")
+    if share < 0.5:
+        return -t_quantile(1 - share, freedom)
+    tail = 2 * (1 - share)
+    low, high = 0.0, 1.0
+    while _two_tails(high, freedom) > tail and high < 1e300:
+        low, high = high, high * 2
+    while True:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            return middle
+        if _two_tails(middle, freedom) > tail:
+            low = middle
+        else:
+            high = middle
+
+
+def _two_tails(t: float, freedom: float) -> float:
+    """Return P(|T| > t)."""
+    return _incomplete_beta(freedom / 2, 0.5, freedom, t * t)
+
+
+def _incomplete_beta(a: float, b: float, over: float, square: float) -> float:
+    """Return the regularised incomplete beta function at x = over / (over + square).
+
+    By its continued fraction (Abramowitz and Stegun 26.5.8) on the side where it converges fast.
+    x and 1 - x are both taken from the ratio, so that neither loses digits.
+    """
+    if square <= 0:
+        return 1.0
+    x, rest = over / (over + square), square / (over + square)
+    if x <= 0.0:
+        return 0.0
+    log = a * math.log(x) + b * math.log(rest) + math.lgamma(a + b)
+    front = math.exp(log - math.lgamma(a) - math.lgamma(b))
+    if x < (a + 1) / (a + b + 2):
+        return front * _fraction(a, b, x) / a
+    return 1 - front * _fraction(b, a, rest) / b
+
+
+def _fraction(a: float, b: float, x: float) -> float:
+    """Evaluate the continued fraction of the incomplete beta function by Lentz's method."""
+    tiny = 1e-300
+    c, d = 1.0, 1.0 / _away(1 - (a + b) * x / (a + 1), tiny)
+    total = d
+    for step in range(1, 10_000):
+        even = step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step))
+        odd = -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1))
+        for term in (even, odd):
+            d = 1.0 / _away(1 + term * d, tiny)
+            c = _away(1 + term / c, tiny)
+            total *= c * d
+        if abs(c * d - 1) < 1e-16:
+            break
+    return total
+
+
+def _away(value: float, tiny: float) -> float:
+    return value if abs(value) > tiny else tiny
