@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codebench.errors import Fault, InputError, UsageError
 from codebench.measures.ranks import UNREACHED, Level, Places, Ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
     from numpy.typing import NDArray
 
 
 def ranks_of(
-    judgments: Sequence[Mapping[Hashable, int]],
-    rankings: Sequence[Sequence[Hashable]],
+    judgments: Sequence[Mapping[str, int]],
+    rankings: Sequence[Sequence[str]],
 ) -> Ranks:
     """Return the ranks of q rankings (best first) against q queries' judgments.
 
@@ -81,3 +83,95 @@ def _level(
         ends=np.cumsum(np.bincount(rows[reached], minlength=queries)),
         ranks=ranks[reached],
     )
+
+
+_LARGEST_GRADE = 1000
+
+
+def check_grades(qrels: Mapping[str, Mapping[str, int]]) -> None:
+    """Refuse grades that are not whole numbers from -1000 to 1000.
+
+    Raises:
+        InputError: with every such grade.
+    """
+    faults = [
+        Fault(
+            f"is not a whole number from -{_LARGEST_GRADE} to {_LARGEST_GRADE}",
+            file="qrels",
+            field=f"{query} {document}",
+            value=str(grade),
+        )
+        for query, judged in qrels.items()
+        for document, grade in judged.items()
+        if not isinstance(grade, int | np.integer) or not -_LARGEST_GRADE <= grade <= _LARGEST_GRADE
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def rankings_of(
+    queries: Sequence[str],
+    run: Mapping[str, Mapping[str, float] | Sequence[str]],
+    ties: str,
+) -> tuple[list[Sequence[str]], int]:
+    """Return each query's documents, best first, and how many queries have scores that rise.
+
+    The order given is the ranking, unless `ties` is `trec`. A query that is not in the run has
+    no document.
+
+    Raises:
+        InputError: with every score that is not finite and every answer of another shape.
+        UsageError: `trec` has no scores to sort by.
+    """
+    rankings: list[Sequence[str]] = []
+    faults: list[Fault] = []
+    rising = 0
+    for query in queries:
+        answer = run.get(query, ())
+        if isinstance(answer, str | bytes) or not isinstance(answer, Mapping | Sequence):
+            faults.append(
+                Fault(
+                    "is neither a list of documents nor a map",
+                    "run",
+                    field=query,
+                    value=str(answer)[:80],
+                )
+            )
+        elif not isinstance(answer, Mapping):
+            if ties == "trec" and len(answer):
+                raise UsageError(f"run: query {query} has no scores, and ties='trec' sorts by them")
+            rankings.append(answer)
+        else:
+            scores = list(answer.values())
+            faults += _bad_scores(query, answer) if not _finite(scores) else ()
+            if not faults and ties == "trec":
+                rankings.append(trec_order(answer))
+            elif not faults:
+                rising += any(low < high for low, high in pairwise(scores))
+                rankings.append(list(answer))
+    if faults:
+        raise InputError(faults)
+    return rankings, rising
+
+
+def _finite(scores: Sequence[float]) -> bool:
+    try:
+        return all(map(math.isfinite, scores))
+    except TypeError:
+        return False
+
+
+def _bad_scores(query: str, answer: Mapping[str, float]) -> list[Fault]:
+    return [
+        Fault("is not a finite score", file="run", field=f"{query} {document}", value=str(score))
+        for document, score in answer.items()
+        if not _finite([score])
+    ]
+
+
+def trec_order(scores: Mapping[str, float]) -> list[str]:
+    """Return documents as trec_eval ranks them: by score, then by ID, the last bytes first."""
+    by_id = sorted(
+        scores, key=lambda document: document.encode("utf-8", "surrogateescape"), reverse=True
+    )
+    return sorted(by_id, key=scores.__getitem__, reverse=True)

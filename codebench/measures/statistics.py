@@ -67,13 +67,14 @@ def figure(
     *,
     excluded: int = 0,
     bounded: bool = True,
+    proportion: bool = True,
     alpha: float = 0.05,
 ) -> Figure:
     """Return the mean of some queries' values with its interval.
 
-    Wilson's interval (1927) where every value is 0 or 1, else the t interval, cut to [0, 1] where
-    `bounded`. With weights both take the effective number of queries in place of n. Queries of
-    weight 0 are not counted.
+    Wilson's interval (1927) where every value is 0 or 1 and `proportion`, else the t interval, cut
+    to [0, 1] where `bounded`. With weights both take the effective number of queries in place of
+    n. Queries of weight 0 are not counted.
     """
     pairs = list(zip(values, weights or [1.0] * len(values), strict=True))
     pairs = [(value, weight) for value, weight in pairs if weight > 0]
@@ -83,7 +84,7 @@ def figure(
     shares = [weight for _, weight in pairs]
     centre = mean(own, shares)
     effective = effective_size(shares)
-    if bounded and all(value in (0.0, 1.0) for value in own):
+    if bounded and proportion and all(value in (0.0, 1.0) for value in own):
         low, high = wilson(centre, effective, alpha)
         return Figure(centre, low, high, len(own), excluded, "wilson", effective)
     error = standard_error(own, shares)
