@@ -1,0 +1,216 @@
+"""Suite folders: `suite.yaml` and `queries.jsonl` <-> Suite.
+
+Both are written so that a person can edit them: fields in a fixed order, what equals its
+default left out, one query a line. A target's `path` may be left out where its chunk ID begins
+with it. Both are read strictly: every fault is reported at once, with its line and field.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from codebench.errors import SuiteError
+from codebench.model import Query, Related, Suite, Target
+from codebench.reading import Faults, Fields, read_objects, read_yaml
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SUITE_FILE = "suite.yaml"
+QUERIES_FILE = "queries.jsonl"
+
+_MAX_GRADE = 3
+_MAX_DOCUMENT_GRADE = 100
+_MAX_COUNT = 10**12
+
+
+def read_suite(folder: Path) -> Suite:
+    """Read a suite folder.
+
+    Raises:
+        SuiteError: the folder is not there, or holds no suite.
+        InputError: something in its files is wrong; every fault is listed.
+    """
+    if not (folder / SUITE_FILE).is_file():
+        raise SuiteError(f"{folder}: is no suite folder; it holds no {SUITE_FILE}")
+    faults = Faults(folder / SUITE_FILE)
+    fields = read_yaml(folder / SUITE_FILE, faults)
+    name = fields.text("name", empty=False)
+    repository = fields.text("repository", "")
+    snapshot = fields.text("snapshot", "")
+    corpus_digest = fields.text("corpus_digest", "")
+    recipe = fields.mapping("recipe", {})
+    funnel = _funnel(fields)
+    fields.finish()
+    queries_faults = Faults(folder / QUERIES_FILE)
+    queries = _read_queries(folder / QUERIES_FILE, queries_faults)
+    faults.found += queries_faults.found
+    faults.check()
+    return Suite(name, repository, snapshot, corpus_digest, queries, recipe, funnel)
+
+
+def _funnel(fields: Fields) -> tuple[tuple[str, int], ...]:
+    inner = Fields(fields.mapping("funnel", {}), fields.faults, prefix="funnel.")
+    return tuple((name, inner.integer(name, low=0, high=_MAX_COUNT)) for name in inner.data)
+
+
+def _read_queries(path: Path, faults: Faults) -> tuple[Query, ...]:
+    queries: dict[str, Query] = {}
+    first: dict[str, int | None] = {}
+    for fields in read_objects(path, faults):
+        query = _query(fields)
+        fields.finish()
+        if query.id in first:
+            fields.fault("id", f"is also the query of line {first[query.id]}", query.id)
+        first.setdefault(query.id, fields.line)
+        queries[query.id] = query
+    if not first and not faults.found:
+        faults.add("holds no query")
+    return tuple(queries[name] for name in sorted(queries))
+
+
+def _query(fields: Fields) -> Query:
+    name = fields.text("id", empty=False)
+    if name != name.strip() or not name.isprintable():
+        fields.fault("id", "holds white space around it or a control character", ascii(name)[:60])
+    text = fields.text("text", empty=False)
+    source = fields.text("source", "question")
+    origin = fields.text("origin", "")
+    time = fields.text("time", "")
+    weight = fields.number("weight", 1.0, above=0)
+    tags = Fields(
+        fields.mapping("tags", {}), fields.faults, line=fields.line, prefix=f"{fields.prefix}tags."
+    )
+    targets = tuple(_target(inner) for inner in fields.objects("targets"))
+    if not targets and fields.data.get("targets") == []:
+        fields.fault("targets", "is empty", mend="a query needs at least one target")
+    if len({(target.path, target.chunk) for target in targets}) != len(targets):
+        fields.fault("targets", "holds the same target twice")
+    return Query(
+        id=name,
+        text=text,
+        targets=targets,
+        source=source,
+        origin=origin,
+        time=time,
+        weight=weight,
+        tags={tag: tags.text(tag) for tag in tags.data},
+        related=tuple(_related(inner) for inner in fields.objects("related", ())),
+        not_relevant=fields.texts("not_relevant", ()),
+    )
+
+
+def _target(fields: Fields) -> Target:
+    chunk = fields.text("chunk", empty=False)
+    path = fields.text("path", chunk.partition("::")[0], empty=False)
+    if chunk != path and not chunk.startswith(path + "::"):
+        fields.fault("chunk", "is neither the path nor begins with it and ::", chunk)
+    document = fields.flag("document", default=False)
+    grade = fields.integer("grade", 3, low=1, high=_MAX_DOCUMENT_GRADE if document else _MAX_GRADE)
+    target = Target(
+        path=path,
+        chunk=chunk,
+        grade=grade,
+        weight=fields.number("weight", 1.0, above=0),
+        document=document,
+        fingerprint=fields.text("fingerprint", ""),
+        masked=fields.text("masked", ""),
+    )
+    fields.finish()
+    return target
+
+
+def _related(fields: Fields) -> Related:
+    related = Related(
+        path=fields.text("path", empty=False),
+        of=fields.text("of", empty=False),
+        score=fields.integer("score", 1, low=0, high=_MAX_COUNT),
+        flags=fields.texts("flags", ()),
+    )
+    fields.finish()
+    return related
+
+
+def write_suite(suite: Suite, folder: Path) -> None:
+    """Write a suite folder; the same suite gives the same bytes.
+
+    Raises:
+        SuiteError: the folder cannot be written.
+    """
+    from codebench.plain_yaml import dump_yaml  # noqa: PLC0415  # the parser costs 20 ms
+
+    head: dict[str, Any] = {"name": suite.name}
+    optional = {
+        "repository": suite.repository,
+        "snapshot": suite.snapshot,
+        "corpus_digest": suite.corpus_digest,
+        "recipe": dict(suite.recipe),
+        "funnel": dict(suite.funnel),
+    }
+    head |= {field: value for field, value in optional.items() if value}
+    rows = [_row(query_row(query)) for query in sorted(suite.queries, key=lambda q: q.id)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / SUITE_FILE).write_text(dump_yaml(head), encoding="utf-8")
+        (folder / QUERIES_FILE).write_text("".join(rows), encoding="utf-8")
+    except OSError as error:
+        raise SuiteError(f"{folder}: the suite cannot be written ({error.strerror})") from None
+
+
+def query_row(query: Query) -> dict[str, Any]:
+    """Return a query as the JSON object of its line, without what equals its default."""
+    row: dict[str, Any] = {"id": query.id, "text": query.text}
+    optional = {
+        "source": query.source if query.source != "question" else "",
+        "origin": query.origin,
+        "time": query.time,
+        "weight": query.weight if query.weight != 1 else 0,
+        "tags": dict(sorted(query.tags.items())),
+        "targets": [_target_row(target) for target in query.targets],
+        "related": [_related_row(related) for related in query.related],
+        "not_relevant": list(query.not_relevant),
+    }
+    return row | {field: value for field, value in optional.items() if value}
+
+
+def _target_row(target: Target) -> dict[str, Any]:
+    row: dict[str, Any] = {"chunk": target.chunk}
+    optional = {
+        "path": target.path if target.path != target.chunk.partition("::")[0] else "",
+        "grade": target.grade if target.grade != 3 else 0,
+        "weight": target.weight if target.weight != 1 else 0,
+        "document": target.document,
+        "fingerprint": target.fingerprint,
+        "masked": target.masked,
+    }
+    return row | {field: value for field, value in optional.items() if value}
+
+
+def _related_row(related: Related) -> dict[str, Any]:
+    row: dict[str, Any] = {"path": related.path, "of": related.of, "score": related.score}
+    return row | ({"flags": list(related.flags)} if related.flags else {})
+
+
+def _row(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def suite_digest(suite: Suite) -> str:
+    """Return `sha256:…` of all that a score depends on.
+
+    That is the corpus digest and of each query its ID, text, weight, targets, related modules
+    and places judged not relevant, in whatever order they are listed. A name, a path, a tag,
+    a time or a recipe does not change it.
+    """
+    digest = hashlib.sha256(_row(["codebench suite 1", suite.corpus_digest]).encode())
+    for query in sorted(suite.queries, key=lambda q: q.id):
+        targets = sorted(
+            [t.path, t.chunk, t.grade, float(t.weight), t.document] for t in query.targets
+        )
+        related = sorted([r.path, r.of, r.score] for r in query.related)
+        judged = sorted(set(query.not_relevant))
+        row = [query.id, query.text, float(query.weight), targets, related, judged]
+        digest.update(_row(row).encode())
+    return f"sha256:{digest.hexdigest()}"
