@@ -1,0 +1,160 @@
+"""What an adapter returned -> hits, or why it is no answer.
+
+Pure. The whole answer is refused (`invalid_output`) for what has no meaning: a wrong type, a
+score that is not finite, a line below 1, a range that ends before it starts, a path that leaves
+the corpus. What has one meaning only is repaired and counted: hits beyond the depth are cut
+off, and lines beyond the end of the file are clipped. A path that is under the root but is no
+file of the corpus keeps its place in the ranking, is counted, and can reach nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from codebench.model import Hit
+from codebench.paths import canonical_path
+
+CUT = "cut to depth"
+CLIPPED = "lines clipped to file"
+UNKNOWN = "not a file of the corpus"
+
+_BIG = 2**63
+
+
+class InvalidOutput(ValueError):  # noqa: N818  # it names a status
+    """The output means nothing; the message says which hit and why."""
+
+
+def validate(
+    rows: Any, count: Any, k: int, root: str, lengths: Mapping[str, int]
+) -> tuple[tuple[Hit, ...], dict[str, int]]:
+    """Return the hits of raw rows, and what was repaired, by kind.
+
+    Args:
+        rows: a list of `[path, start, end, symbol, score]`, or of `{"type": "…"}` for an
+            item that is no hit.
+        count: how many items the retriever returned.
+        k: how many were asked for.
+        root: the directory that the retriever searched.
+        lengths: the number of lines of each file of the corpus.
+
+    Raises:
+        InvalidOutput: at least one hit means nothing.
+    """
+    if not isinstance(rows, list) or not isinstance(count, int):
+        raise InvalidOutput("the reply holds no list of hits")
+    repairs: dict[str, int] = {}
+    if count > k:
+        repairs[CUT] = count - k
+    hits = []
+    for number, row in enumerate(rows[:k], start=1):
+        try:
+            hits.append(_hit(row, root, lengths, repairs))
+        except ValueError as error:
+            raise InvalidOutput(f"hit {number}: {error}") from None
+    return tuple(hits), repairs
+
+
+def _hit(row: Any, root: str, lengths: Mapping[str, int], repairs: dict[str, int]) -> Hit:
+    if isinstance(row, dict):
+        raise ValueError(f"is a {row.get('type')}, not a Hit")  # noqa: TRY004
+    if not isinstance(row, list) or len(row) != 5:
+        raise ValueError("is not a Hit")
+    path, start, end, symbol, score = row
+    known = _path(path, root)
+    _line("start_line", start)
+    _line("end_line", end)
+    _symbol(symbol)
+    _score(score)
+    if end is not None and start is None:
+        raise ValueError("has an end_line and no start_line")
+    if start is not None:
+        end = start if end is None else end
+        if end < start:
+            raise ValueError(f"ends in line {end} before it starts in line {start}")
+    length = lengths.get(known)
+    if length is None:
+        repairs[UNKNOWN] = repairs.get(UNKNOWN, 0) + 1
+    elif end is not None and end > length:
+        repairs[CLIPPED] = repairs.get(CLIPPED, 0) + 1
+        start, end = (start, length) if start <= length else (None, None)
+    return Hit(known, start, end, symbol, None if score is None else float(score))
+
+
+def _path(path: Any, root: str) -> str:
+    if not isinstance(path, str):
+        raise ValueError(f"path is a {_kind(path)}, not text")  # noqa: TRY004
+    known = canonical_path(path, root)
+    if known is None:
+        raise ValueError(f"path {_short(path)} is not under the corpus directory")
+    return known
+
+
+def _line(name: str, line: Any) -> None:
+    if line is None:
+        return
+    if type(line) is not int:
+        raise ValueError(f"{name} is a {_kind(line)}, not a whole number")
+    if line < 1:
+        raise ValueError(f"{name} is {line}; lines count from 1")
+
+
+def _symbol(symbol: Any) -> None:
+    if symbol is None:
+        return
+    if not isinstance(symbol, str):
+        raise ValueError(f"symbol is a {_kind(symbol)}, not text")  # noqa: TRY004
+    if any("\ud800" <= char <= "\udfff" for char in symbol):
+        raise ValueError(f"symbol {_short(symbol)} is not Unicode text")
+
+
+def _score(score: Any) -> None:
+    if score is None:
+        return
+    if type(score) not in {int, float}:
+        raise ValueError(f"score is a {_kind(score)}, not a number")
+    if not math.isfinite(score):
+        raise ValueError(f"score is {score}, which is not finite")
+
+
+def _kind(value: Any) -> str:
+    return (
+        str(value["type"]) if isinstance(value, dict) and "type" in value else type(value).__name__
+    )
+
+
+def _short(text: str) -> str:
+    return ascii(text if len(text) <= 60 else text[:57] + "...")
+
+
+def raw_row(item: Any) -> Any:
+    """Return what an adapter returned as one item, as JSON: the other side of `validate`.
+
+    Numbers of other libraries become Python's; a value of any other type becomes
+    `{"type": "…"}`, so that the reader can say what it was.
+    """
+    if not isinstance(item, Hit):
+        return {"type": type(item).__name__}
+    values = (item.path, item.start_line, item.end_line, item.symbol, item.score)
+    return [_plain(value) for value in values]
+
+
+def _plain(value: Any) -> Any:
+    if value is None or type(value) in {str, float}:
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        number = int(value)
+        return number if abs(number) < _BIG else {"type": "number of more than 63 bits"}
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return float(value)
+    return {"type": type(value).__name__}
+
+
+def is_list(value: Any) -> bool:
+    """Return whether a search result is a sequence of hits rather than text or a generator."""
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
