@@ -1,0 +1,77 @@
+"""git grep, which is everywhere, on a directory that is no repository."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codebench import Hit, Retriever
+from codebench.keywords import keywords, windows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from codebench import Corpus
+
+OPTIONS = (
+    "--no-pager grep --no-index --no-textconv --no-color --no-recurse-submodules --full-name "
+    "--line-number --null -I --ignore-case --fixed-strings"
+).split()
+
+
+class GitGrep(Retriever):
+    """One `git grep` for all words of a question; windows with the most words come first."""
+
+    def __init__(self) -> None:
+        shown = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True)
+        self.version = shown.stdout.strip()
+        self.root = Path()
+
+    @classmethod
+    def missing(cls) -> str | None:
+        if shutil.which("git") is None:
+            return "the program git is not there; apt install git, or brew install git"
+        return None
+
+    def index(self, corpus: Corpus) -> None:
+        self.root = corpus.path
+
+    def search(self, text: str, k: int) -> Sequence[Hit]:
+        words = keywords(text)
+        if not words:
+            return []
+        patterns = [argument for word in words for argument in ("-e", word)]
+        done = subprocess.run(
+            ["git", *OPTIONS, *patterns, "--", "."],
+            cwd=self.root,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode > 1:
+            said = done.stderr.decode("utf-8", "replace").strip()
+            raise RuntimeError(f"git grep ended with status {done.returncode}: {said}")
+        return windows(_matches(done.stdout), words, k)
+
+    def _environment(self) -> dict[str, str]:
+        """Return an environment in which nobody's configuration counts."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        return kept | {
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_ATTR_NOSYSTEM": "1",
+            "GIT_CEILING_DIRECTORIES": str(self.root.parent),
+            "LC_ALL": "C.UTF-8",
+        }
+
+
+def _matches(output: bytes) -> Iterator[tuple[str, int, str]]:
+    for line in output.split(b"\n"):
+        path, _, rest = line.partition(b"\0")
+        number, _, text = rest.partition(b"\0")
+        if number.isdigit():
+            yield path.decode("utf-8", "replace"), int(number), text.decode("utf-8", "replace")
