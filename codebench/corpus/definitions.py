@@ -31,7 +31,7 @@ _CLOSED = frozenset({"function", "method"})
 
 _TAIL = re.compile(rb"[ \t]*[;,]+")
 _BLANK = b" \t\r\n\x0b\x0c"
-_SCOPE_NOISE = ("module.exports", "exports", "this", "module", "window", "globalThis")
+_SCOPE_NOISE = ("module.exports", "exports", "this", "self", "module", "window", "globalThis")
 _REFERENCE = re.compile(r"^(?:[&*\s]|'\w+\s|mut\s|dyn\s)+")
 _OPERATOR = re.compile(r"((?:.*::\s*)?)operator(?=\W)(.*)", re.DOTALL)
 

@@ -1,7 +1,8 @@
 """What a file says that it imports, as its language writes it, lightly normalised.
 
 Python gives dotted names with their leading dots, `from x import y` as `x` and `x.y`; Rust
-gives whole `use` paths and `mod x`; the others give what stands in the statement or the string.
+gives whole `use` paths and `mod x`, Ruby `./x` for `require_relative`; the others give what stands
+in the statement or the string. Aliases are dropped.
 """
 
 from __future__ import annotations
@@ -14,8 +15,16 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"#[^\n]*")
 _FROM = re.compile(r"from\s*(\.*)\s*([\w.]*)\s*import\b(.*)", re.DOTALL)
-_USE = re.compile(r"[{},]|[^{},]+")
-_KEYWORDS = re.compile(r"^\s*(?:pub(?:\s*\([^)]*\))?\s+)?(?:extern\s+crate|use|mod)\s+")
+_BRACES = re.compile(r"[{},]|[^{},]+")
+_QUOTED = re.compile(r"""["']([^"'\n]*)["']""")
+_VISIBLE = r"^\s*(?:pub(?:\s*\([^)]*\))?\s+)?"
+_KEYWORDS = re.compile(_VISIBLE + r"(?:extern\s+crate|use|mod)\s+")
+_MOD = re.compile(_VISIBLE + r"mod\s")
+_PHP_USE = re.compile(r"^use\s+(?:function\s+|const\s+)?")
+_DOTTED = re.compile(
+    r"^(?:global\s+)?(?:import|using)\s+"
+    r"(?:static\s+)?(?:(?:class|struct|enum|protocol|func|var|let|typealias)\s+)?"
+)
 
 
 def imports_of(language: str, statements: Iterable[str]) -> tuple[str, ...]:
@@ -42,35 +51,63 @@ def _python(text: str) -> Iterator[str]:
 
 def _rust(text: str) -> Iterator[str]:
     bare = _KEYWORDS.sub("", text).rstrip("; \n")
-    if re.match(r"\s*(?:pub(?:\s*\([^)]*\))?\s+)?mod\s", text):
+    if _MOD.match(text):
         yield f"mod {bare}"
         return
+    for path in _braces(bare, " as "):
+        yield path.removesuffix("::self").removesuffix("::*")
+
+
+def _php(text: str) -> Iterator[str]:
+    if not text.startswith("use"):
+        # `__DIR__ . '/x.php'` lies beside the file.
+        beside = "." if "__DIR__" in text else ""
+        yield from (beside + path for path in _quoted(text))
+        return
+    for path in _braces(_PHP_USE.sub("", text).rstrip("; \n"), " as "):
+        yield path.lstrip("\\")
+
+
+def _scala(text: str) -> Iterator[str]:
+    for path in _braces(text.removeprefix("import ").replace("=>", " as "), " as "):
+        yield path.removesuffix("._").removesuffix(".*")
+
+
+def _dotted(text: str) -> Iterator[str]:
+    bare = _DOTTED.sub("", text).strip("; \n").partition(" as ")[0]
+    yield "".join(bare.rpartition("=")[2].split())
+
+
+def _ruby(text: str) -> Iterator[str]:
+    for path in _quoted(text):
+        relative = text.startswith("require_relative") and not path.startswith(".")
+        yield f"./{path}" if relative else path
+
+
+def _quoted(text: str) -> Iterator[str]:
+    strings = _QUOTED.findall(text)
+    if strings:
+        yield strings[-1]
+
+
+def _braces(text: str, alias: str) -> Iterator[str]:
+    """Yield the paths of a tree of braces: `a::{b, c::d as e}` gives `a::b`, `a::c::d`."""
     prefixes = [""]
     pending = ""
-    for piece in _USE.findall(bare):
+    for piece in _BRACES.findall(text):
         if piece == "{":
             prefixes.append(prefixes[-1] + pending)
             pending = ""
-            continue
-        if piece in ",}":
-            yield _use(prefixes[-1], pending)
+        elif piece in ",}":
+            if pending:
+                yield prefixes[-1] + pending
             pending = ""
             if piece == "}" and len(prefixes) > 1:
                 prefixes.pop()
-            continue
-        pending = "".join(piece.partition(" as ")[0].split())
-    yield _use("", pending)
-
-
-def _use(prefix: str, last: str) -> str:
-    if not last:
-        return ""
-    return (prefix + last).removesuffix("::self").removesuffix("::*")
-
-
-def _java(text: str) -> Iterator[str]:
-    words = text.removeprefix("import").strip(" ;\n").removeprefix("static ")
-    yield "".join(words.split())
+        else:
+            pending = "".join(piece.partition(alias)[0].split())
+    if pending:
+        yield prefixes[-1] + pending
 
 
 def _string(text: str) -> Iterator[str]:
@@ -85,5 +122,11 @@ def _first_word(part: str) -> str:
 _READERS: dict[str, Callable[[str], Iterator[str]]] = {
     "python": _python,
     "rust": _rust,
-    "java": _java,
+    "php": _php,
+    "ruby": _ruby,
+    "scala": _scala,
+    "java": _dotted,
+    "kotlin": _dotted,
+    "csharp": _dotted,
+    "swift": _dotted,
 }

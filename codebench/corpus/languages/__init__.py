@@ -128,6 +128,24 @@ LANGUAGES: Mapping[str, Language] = {
             (".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp", ".inl"),
             lead=_CPP_LEAD,
         ),
+        Language("csharp", "tree_sitter_c_sharp", (".cs", ".csx")),
+        Language(
+            "ruby",
+            "tree_sitter_ruby",
+            (".rb", ".rake", ".gemspec", ".ru"),
+            names=("Gemfile", "Rakefile", "Guardfile", "Capfile", "Vagrantfile"),
+            lead=r"(?:private|protected|public|module_function|private_class_method)\s+",
+        ),
+        Language(
+            "php",
+            "tree_sitter_php",
+            (".php", ".phtml"),
+            function="language_php",
+            lead=r"const\s+",
+        ),
+        Language("kotlin", "tree_sitter_kotlin", (".kt", ".kts")),
+        Language("swift", "tree_sitter_swift", (".swift",)),
+        Language("scala", "tree_sitter_scala", (".scala", ".sc", ".sbt"), lifetimes=True),
     )
 }
 
