@@ -166,7 +166,7 @@ def query_row(query: Query) -> dict[str, Any]:
         "source": query.source if query.source != "question" else "",
         "origin": query.origin,
         "time": query.time,
-        "weight": query.weight if query.weight != 1 else 0,
+        "weight": _short(query.weight) if query.weight != 1 else 0,
         "tags": dict(sorted(query.tags.items())),
         "targets": [_target_row(target) for target in query.targets],
         "related": [_related_row(related) for related in query.related],
@@ -180,7 +180,7 @@ def _target_row(target: Target) -> dict[str, Any]:
     optional = {
         "path": target.path if target.path != target.chunk.partition("::")[0] else "",
         "grade": target.grade if target.grade != 3 else 0,
-        "weight": target.weight if target.weight != 1 else 0,
+        "weight": _short(target.weight) if target.weight != 1 else 0,
         "document": target.document,
         "fingerprint": target.fingerprint,
         "masked": target.masked,
@@ -191,6 +191,10 @@ def _target_row(target: Target) -> dict[str, Any]:
 def _related_row(related: Related) -> dict[str, Any]:
     row: dict[str, Any] = {"path": related.path, "of": related.of, "score": related.score}
     return row | ({"flags": list(related.flags)} if related.flags else {})
+
+
+def _short(number: float) -> float:
+    return int(number) if number == int(number) else number
 
 
 def _row(data: Any) -> str:
