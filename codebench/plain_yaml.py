@@ -62,18 +62,18 @@ def parse_yaml(text: str, max_depth: int) -> Any:
     Raises:
         YamlError: it is not YAML, or uses a part of YAML that is refused here.
     """
-    loader = _Loader(text)
-    loader.max_depth = max_depth
     try:
+        loader = _Loader(text)
+        loader.max_depth = max_depth
         return loader.get_single_data()
+    except YamlError:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else None
         raise YamlError(f"is not YAML ({error.problem or error.context})", line) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # a number that cannot be one
         raise YamlError(f"is not YAML ({' '.join(str(error).split())})") from None
-    finally:
-        loader.dispose()
 
 
 def dump_yaml(data: Any) -> str:

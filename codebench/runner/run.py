@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from codebench.model import Candidate, Corpus, Suite
     from codebench.results import State
     from codebench.runner.events import Events
-    from codebench.runner.record import RunWriter
+    from codebench.runner.record import AnswerWriter, RunWriter
 
 NO_RECENCY: Mapping[str, int] = MappingProxyType({})
 
@@ -77,23 +77,21 @@ def run(
     rows = [floors.candidate(name) for name in floors.available(settings.floors, recency)]
     with _interruptible():
         described, missing = _describe(candidates, rows, folder, settings)
-        names = [*rows, *described]
+        asked = [*rows, *described]
         writer = create_run(
             results.absolute(),
             suite,
             corpus,
-            names,
+            asked,
             now=datetime.now(UTC),
             identity=_identity(suite, corpus, settings),
         )
-        events(RunStarted(writer.path, len(suite.queries), tuple(one.name for one in names)))
+        events(RunStarted(writer.path, len(suite.queries), tuple(one.name for one in asked)))
+        going = _Going(suite, corpus, settings, recency, folder, writer, events)
         complete = False
         try:
-            for floor in rows:
-                _answer_floor(floor, suite, corpus, settings, recency, writer, events)
-            for candidate in described:
-                reason = missing.get(candidate.name)
-                _measure(candidate, reason, suite, corpus, settings, writer, events, folder)
+            for candidate in asked:
+                going.turn(candidate, missing.get(candidate.name))
             complete = True
         except KeyboardInterrupt:
             pass  # the folder says what was done, and its seal that something is missing
@@ -104,6 +102,63 @@ def run(
         writer.seal(_now(), complete=complete)
         events(RunEnded(writer.path, complete))
     return writer.path
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Going:
+    """A run that is under way."""
+
+    suite: Suite
+    corpus: Corpus
+    settings: RunSettings
+    recency: Mapping[str, int]
+    folder: Path
+    writer: RunWriter
+    events: Events
+
+    def turn(self, candidate: Candidate, missing: str | None) -> None:
+        """Ask one retriever everything, and record how it ended."""
+        queries = len(self.suite.queries)
+        asks = queries if candidate.floor else queries * self.settings.repeats
+        self.events(RetrieverStarted(candidate.name, 0 if missing else asks))
+        state: State = "complete"
+        reason = ""
+        with contextlib.closing(self.writer.answers(candidate)) as out:
+            try:
+                if missing:
+                    state, reason = "skipped", missing
+                elif candidate.floor:
+                    self._floor(candidate, out)
+                else:
+                    self._measure(candidate, out)
+            except GaveUp as problem:
+                state, reason = "failed", str(problem)
+            except KeyboardInterrupt:
+                out.end("stopped", "it was interrupted")
+                raise
+            out.end(state, reason)
+        self.events(RetrieverEnded(candidate.name, state, reason))
+
+    def _floor(self, floor: Candidate, out: AnswerWriter) -> None:
+        found = floors.answers(
+            floor.name, self.suite.queries, self.corpus, self.settings, self.recency
+        )
+        for done, answer in enumerate(found, start=1):
+            out.answer(answer)
+            self.events(Answered(floor.name, answer, done))
+
+    def _measure(self, candidate: Candidate, out: AnswerWriter) -> None:
+        turn = Turn(
+            candidate,
+            self.corpus,
+            tables=self.writer.path / TABLES,
+            folder=self.folder,
+            settings=self.settings,
+            writer=out,
+            events=self.events,
+        )
+        warmups = warmup_texts(list(self.corpus.chunks()), self.settings)
+        turn.run(order(self.suite.queries, self.settings), warmups)
 
 
 def _describe(
@@ -168,63 +223,6 @@ def _version() -> str:
         return version("codebench-harness")
     except PackageNotFoundError:
         return "not installed"
-
-
-def _answer_floor(
-    floor: Candidate,
-    suite: Suite,
-    corpus: Corpus,
-    settings: RunSettings,
-    recency: Mapping[str, int],
-    writer: RunWriter,
-    events: Events,
-) -> None:
-    events(RetrieverStarted(floor.name, len(suite.queries)))
-    with contextlib.closing(writer.answers(floor)) as out:
-        found = floors.answers(floor.name, suite.queries, corpus, settings, recency)
-        for done, answer in enumerate(found, start=1):
-            out.answer(answer)
-            events(Answered(floor.name, answer, done))
-        out.end("complete")
-    events(RetrieverEnded(floor.name, "complete", ""))
-
-
-def _measure(
-    candidate: Candidate,
-    missing: str | None,
-    suite: Suite,
-    corpus: Corpus,
-    settings: RunSettings,
-    writer: RunWriter,
-    events: Events,
-    folder: Path,
-) -> None:
-    asks = order(suite.queries, settings)
-    events(RetrieverStarted(candidate.name, 0 if missing else len(asks)))
-    state: State = "complete"
-    reason = ""
-    with contextlib.closing(writer.answers(candidate)) as out:
-        turn = Turn(
-            candidate,
-            corpus,
-            tables=writer.path / TABLES,
-            folder=folder,
-            settings=settings,
-            writer=out,
-            events=events,
-        )
-        try:
-            if missing:
-                state, reason = "skipped", missing
-            else:
-                turn.run(asks, warmup_texts(list(corpus.chunks()), settings))
-        except GaveUp as problem:
-            state, reason = "failed", str(problem)
-        except KeyboardInterrupt:
-            out.end("stopped", "it was interrupted")
-            raise
-        out.end(state, reason)
-    events(RetrieverEnded(candidate.name, state, reason))
 
 
 def _now() -> str:
