@@ -115,6 +115,16 @@ def clone(url: str, folder: Path) -> None:
     _output(git, what, f"cannot clone {url}", keep_reason=True)
 
 
+def refresh(folder: Path) -> None:
+    """Bring a clone that `clone` made up to date with where it came from.
+
+    Raises:
+        GitError: with git's own last line.
+    """
+    fetch = ["fetch", "--quiet", "--prune", "origin", "+refs/heads/*:refs/heads/*"]
+    _output(_git(folder), fetch, f"cannot bring {folder} up to date", keep_reason=True)
+
+
 @contextmanager
 def shadow(repository: Repository, folder: Path) -> Iterator[Shadow]:
     """Open a shadow of `repository` in `folder` (made anew), and remove it at the end."""
@@ -209,9 +219,8 @@ class Shadow:
     def close(self) -> None:
         """End the process that reads blobs."""
         if self._batch is not None:
-            self._batch.stdin.close()
-            self._batch.stdout.close()
-            self._batch.wait()
+            self._batch.proc.kill()
+            self._batch.proc.communicate()
             self._batch = None
 
     def _answer(self, stdout: IO[bytes], limit: int) -> bytes | None:

@@ -1,0 +1,101 @@
+"""The command line: find the verb, run it, and turn an error into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
+
+from codebench.errors import CodebenchError, UsageError
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Sequence
+
+VERBS = {
+    "run": "run retrievers over a suite, or over questions mined from a repository",
+    "score": "measures from stored answers, or from TREC files",
+    "compare": "paired differences between retrievers or runs",
+    "list": "built-in retrievers, suites, measures; stored runs",
+}
+
+_INTERRUPTED = 130
+
+
+class Verb(Protocol):
+    """What a file of `codebench/cli/` defines."""
+
+    def parser(self) -> ArgumentParser:
+        """Return the verb's own parser."""
+
+    def run(self, arguments: Namespace) -> int:
+        """Do it and return the exit code."""
+
+
+def entry() -> None:
+    """Run the program with the process's arguments, and exit."""
+    raise SystemExit(main(sys.argv[1:]))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the program.
+
+    Args:
+        arguments: the command line without the program's name.
+
+    Returns:
+        The exit code: 0 good, 1 a gate failed, 2 a wrong call or input or nothing measured,
+        3 some answers failed or the run is incomplete, 4 no comparable baseline.
+    """
+    try:
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+    except CodebenchError as error:
+        for line in str(error).splitlines():
+            print(f"codebench: {line}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("codebench: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`| head`); Python would complain again when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def _dispatch(arguments: Sequence[str]) -> int:
+    if not arguments or arguments[0] in {"-h", "--help", "help"}:
+        print(_help())
+        return 0 if arguments else 2
+    if arguments[0] in {"-V", "--version"}:
+        from codebench import __version__  # noqa: PLC0415  # reads the package's metadata
+
+        print(f"codebench {__version__}")
+        return 0
+    name, *rest = arguments
+    if name not in VERBS:
+        from difflib import get_close_matches  # noqa: PLC0415
+
+        near = get_close_matches(name, VERBS, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"no verb {name!r}{hint} (`codebench --help` lists them)")
+    verb = cast("Verb", import_module(f"codebench.cli.{name}"))
+    try:
+        parsed = verb.parser().parse_args(rest)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    return verb.run(parsed)
+
+
+def _help() -> str:
+    width = max(map(len, VERBS))
+    rows = "\n".join(f"  {name:{width}}  {what}" for name, what in VERBS.items())
+    return (
+        "usage: codebench VERB ...\n\n"
+        "Find out which code retriever finds the right code in your repository.\n\n"
+        f"{rows}\n\n"
+        "Start with:  codebench run .\n"
+        "`codebench VERB --help` tells what a verb takes."
+    )

@@ -1,0 +1,89 @@
+"""Chunk tables cached by blob ID, in one SQLite file under the cache folder.
+
+A blob's table depends on its bytes, its language and the chunker's version alone, so it is
+computed once, whatever commit or repository the blob is met in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import zlib
+from typing import TYPE_CHECKING
+
+from codebench.errors import CorpusError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS outlines (key TEXT PRIMARY KEY, row BLOB) WITHOUT ROWID"
+_BATCH = 500
+
+
+class ChunkCache:
+    """A persistent map from a key to a JSON row.
+
+    Args:
+        file: the database; made, with its folder, when it is not there. A file that is no
+            database (truncated, or something else) is replaced: it can always be computed again.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = self._open()
+        except (OSError, sqlite3.OperationalError) as error:
+            raise CorpusError(
+                f"{file}: the cache cannot be written ({error}); free space, or set "
+                "CODEBENCH_CACHE to another folder"
+            ) from None
+
+    def get(self, keys: Iterable[str]) -> dict[str, object]:
+        """Return the rows that are there, by key; a damaged row counts as missing."""
+        wanted = sorted(set(keys))
+        found: dict[str, object] = {}
+        for start in range(0, len(wanted), _BATCH):
+            part = wanted[start : start + _BATCH]
+            marks = ",".join("?" * len(part))
+            ask = f"SELECT key, row FROM outlines WHERE key IN ({marks})"  # noqa: S608
+            for key, row in self._connection.execute(ask, part):
+                with contextlib.suppress(zlib.error, ValueError):
+                    found[key] = json.loads(zlib.decompress(row))
+        return found
+
+    def put(self, rows: Mapping[str, object]) -> None:
+        """Store rows. A full disk is not an error here: the rows are computed again next time."""
+        packed = [
+            (key, zlib.compress(json.dumps(row, separators=(",", ":")).encode(), 1))
+            for key, row in sorted(rows.items())
+        ]
+        with contextlib.suppress(sqlite3.OperationalError), self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO outlines VALUES (?, ?)", packed)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return self._connect()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            self._file.unlink()
+            return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._file, timeout=30)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.execute(_SCHEMA)
+            connection.execute("SELECT count(*) FROM (SELECT key FROM outlines LIMIT 1)").fetchone()
+        except sqlite3.DatabaseError:
+            connection.close()
+            raise
+        return connection

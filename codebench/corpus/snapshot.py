@@ -1,0 +1,303 @@
+"""A commit, or a pinned directory, as a read-only corpus.
+
+A snapshot is written once, under the ID of its tree, into the cache; every later use checks its
+digest. Nothing of the repository decides where a file is written: paths that would leave the
+folder are left out, symlinks and submodules are not followed, and no filter or attribute runs.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from codebench.corpus.chunks import CHUNKER_VERSION
+from codebench.corpus.languages import language_of
+from codebench.corpus.outliner import MAX_BYTES, Outliner, tables_of
+from codebench.corpus.tables import read_tables, write_tables
+from codebench.errors import CorpusError
+from codebench.model import Corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from codebench.git import Shadow, TreeEntry
+
+RULES_VERSION = 1
+QUOTING = ("CHANGE*", "NEWS*", "HISTORY*", "RELEASE*", "RELNOTES*")
+"""Files (by name, any folder) that quote commit messages: they would hand over the answer."""
+
+_QUOTING_DIRS = frozenset({"changelog", "changelogs", "changes", "newsfragments", "news"})
+_LFS = b"version https://git-lfs.github.com/spec/"
+_SNIFF = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRules:
+    """Which files of a tree are in the corpus.
+
+    Attributes:
+        include: globs over whole paths; none means all.
+        exclude: globs over whole paths.
+        quoting: whether files that quote commit messages stay.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    quoting: bool = False
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, object]) -> SnapshotRules:
+        """Read the rules that `as_data` wrote.
+
+        Raises:
+            TypeError: a field is unknown or not of its type.
+        """
+        if not isinstance(data, dict) or set(data) - {"include", "exclude", "quoting"}:
+            raise TypeError(f"{data!r} is not a map of include, exclude and quoting")
+        globs = {name: data.get(name, []) for name in ("include", "exclude")}
+        for name, value in globs.items():
+            if not isinstance(value, list) or not all(isinstance(glob, str) for glob in value):
+                raise TypeError(f"{name} is not a list of globs")
+        return cls(tuple(globs["include"]), tuple(globs["exclude"]), data.get("quoting") is True)
+
+    def as_data(self) -> dict[str, object]:
+        """Return what differs from the defaults, for a suite's recipe."""
+        data: dict[str, object] = {}
+        if self.include:
+            data["include"] = list(self.include)
+        if self.exclude:
+            data["exclude"] = list(self.exclude)
+        if self.quoting:
+            data["quoting"] = True
+        return data
+
+    def takes(self, path: str) -> bool:
+        """Tell whether a path belongs to the corpus."""
+        if self.include and not any(fnmatch.fnmatchcase(path, glob) for glob in self.include):
+            return False
+        if any(fnmatch.fnmatchcase(path, glob) for glob in self.exclude):
+            return False
+        return self.quoting or not _quotes(path)
+
+    @property
+    def key(self) -> str:
+        """A short digest: snapshots of one tree under other rules are kept apart."""
+        parts = [str(RULES_VERSION), *self.include, "-", *self.exclude, str(self.quoting)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def open_snapshot(
+    shadow: Shadow, commit: str, *, cache: Path, outliner: Outliner, rules: SnapshotRules
+) -> Corpus:
+    """Return the corpus of a commit, made in the cache when it is not there or not intact.
+
+    Args:
+        shadow: reads the repository.
+        commit: full ID.
+        cache: folder under which corpora are kept.
+        outliner: parses what is not parsed yet.
+        rules: which files belong to it.
+
+    Raises:
+        CorpusError: the cache cannot be written, or the snapshot holds no text file.
+    """
+    place = cache / f"{shadow.tree_id(commit)[:20]}-{rules.key}"
+    corpus = _read(place)
+    if corpus is None:
+        try:
+            _build(shadow, commit, place, outliner, rules)
+        except OSError as error:
+            raise CorpusError(
+                f"{place}: the snapshot cannot be written ({error.strerror or error}); free space, "
+                "or set CODEBENCH_CACHE to another folder"
+            ) from None
+        corpus = _read(place)
+    if corpus is None:
+        raise CorpusError(f"{place}: the snapshot changed while it was made; run it again")
+    if not corpus.tables:
+        raise CorpusError(f"commit {commit[:12]} holds no text file; choose another snapshot")
+    return corpus
+
+
+def open_directory(folder: Path, outliner: Outliner) -> Corpus:
+    """Return a pinned directory as a corpus.
+
+    Raises:
+        CorpusError: the directory cannot be read or holds no text file.
+    """
+    contents: dict[str, bytes] = {}
+    for path in sorted(_walk(folder)):
+        relative = path.relative_to(folder).as_posix()
+        if is_safe(os.fsencode(relative)):
+            data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
+            if data is not None and is_text(data):
+                contents[relative] = data
+    if not contents:
+        raise CorpusError(f"{folder}: no text file in it; is it the corpus folder?")
+    blobs = {path: _blob_id(data) for path, data in contents.items()}
+    wanted = {(blob, language_of(path)) for path, blob in blobs.items()}
+    outlines = outliner.known(wanted)
+    outlines |= dict(
+        outliner.parse(
+            ((blob, language_of(path)), contents[path])
+            for path, blob in blobs.items()
+            if (blob, language_of(path)) not in outlines
+        )
+    )
+    tables = tables_of(blobs, outlines)
+    digests = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
+    return Corpus(folder, corpus_digest(digests), tuple(tables[path] for path in blobs))
+
+
+def corpus_digest(digests: Mapping[str, str]) -> str:
+    """Return `sha256:…` over paths and the SHA-256 of their contents, by the paths' bytes."""
+    digest = hashlib.sha256()
+    for path in sorted(digests, key=str.encode):
+        digest.update(path.encode() + b"\0" + digests[path].encode() + b"\n")
+    return f"sha256:{digest.hexdigest()}"
+
+
+def is_text(data: bytes) -> bool:
+    """Tell text from binary by content, as git does, and from a pointer to a large file."""
+    return b"\0" not in data[:_SNIFF] and not data.startswith(_LFS)
+
+
+def is_safe(path: bytes) -> bool:
+    """Tell whether a path of a tree can be written under a folder and named in JSON."""
+    try:
+        text = path.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    parts = text.split("/")
+    if len(path) > 1000 or len(parts) > 100 or any(len(part.encode()) > 255 for part in parts):
+        return False
+    if os.sep == "\\" and ("\\" in text or ":" in text):
+        return False
+    return not any(part in {"", ".", ".."} or _is_dot_git(part) for part in parts)
+
+
+def _is_dot_git(part: str) -> bool:
+    return part.rstrip(". ").casefold() in {".git", "git~1"}
+
+
+def _quotes(path: str) -> bool:
+    *folders, name = path.split("/")
+    if any(folder.lower() in _QUOTING_DIRS for folder in folders):
+        return not language_of(path)
+    named = any(fnmatch.fnmatchcase(name.upper(), glob) for glob in QUOTING)
+    return named and not language_of(path) and bool(re.match(r"[A-Za-z_-]+", name))
+
+
+def _build(
+    shadow: Shadow, commit: str, place: Path, outliner: Outliner, rules: SnapshotRules
+) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".making-", dir=place.parent))
+    try:
+        entries = {
+            entry.path.decode(): entry.id
+            for entry in shadow.tree(commit)
+            if _is_file(entry) and is_safe(entry.path) and rules.takes(entry.path.decode())
+        }
+        digests: dict[str, str] = {}
+        blobs: dict[str, str] = {}
+        outlines = outliner.known({(blob, language_of(path)) for path, blob in entries.items()})
+        fresh = _write_files(shadow, entries, scratch / "files", digests, blobs, outlines.keys())
+        outlines |= dict(outliner.parse(fresh))
+        tables = tables_of(blobs, outlines)
+        write_tables([tables[path] for path in sorted(tables)], scratch / _tables_name())
+        about = {"digest": corpus_digest(digests), "files": digests}
+        (scratch / "corpus.json").write_text(json.dumps(about, sort_keys=True), "utf-8")
+        _seal(scratch / "files")
+        shutil.rmtree(place, ignore_errors=True)
+        scratch.rename(place)
+    except BaseException:
+        shutil.rmtree(scratch, ignore_errors=True)
+        raise
+
+
+def _write_files(
+    shadow: Shadow,
+    entries: Mapping[str, str],
+    root: Path,
+    digests: dict[str, str],
+    blobs: dict[str, str],
+    known: Iterable[tuple[str, str]],
+) -> Iterator[tuple[tuple[str, str], bytes]]:
+    """Write the text files, note their digests, and yield those that are not parsed yet."""
+    root.mkdir()
+    seen = set(known)
+    for (path, blob), (_, data) in zip(
+        entries.items(), shadow.blobs(entries.values(), MAX_BYTES), strict=True
+    ):
+        if data is None or not is_text(data) or not _write_new(root / PurePosixPath(path), data):
+            continue
+        digests[path] = hashlib.sha256(data).hexdigest()
+        blobs[path] = blob
+        key = (blob, language_of(path))
+        if key not in seen:
+            seen.add(key)
+            yield key, data
+
+
+def _write_new(path: Path, data: bytes) -> bool:
+    """Write a file that must not exist: on a file system that folds case, twins collide."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with path.open("xb") as file:
+            file.write(data)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _read(place: Path) -> Corpus | None:
+    """Return a cached corpus, or None when it is not there or not what it says."""
+    try:
+        about = json.loads((place / "corpus.json").read_text("utf-8"))
+        for path, digest in about["files"].items():
+            if hashlib.sha256((place / "files" / path).read_bytes()).hexdigest() != digest:
+                return None
+        if corpus_digest(about["files"]) != about["digest"]:
+            return None
+        tables = tuple(read_tables(place / _tables_name()))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return Corpus(place / "files", about["digest"], tables)
+
+
+def _tables_name() -> str:
+    return f"tables-{CHUNKER_VERSION}.jsonl.gz"
+
+
+def _seal(root: Path) -> None:
+    for folder, _, files in os.walk(root, topdown=False):
+        for name in files:
+            Path(folder, name).chmod(0o444)
+
+
+def _is_file(entry: TreeEntry) -> bool:
+    return entry.mode.startswith("100")
+
+
+def _blob_id(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()  # noqa: S324  # git's own
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    if not folder.is_dir():
+        raise CorpusError(f"{folder}: no such folder; the suite names it as its corpus")
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_dot_git(name))
+        for name in files:
+            path = Path(place, name)
+            if path.is_file() and not path.is_symlink():
+                yield path

@@ -1,0 +1,186 @@
+"""Which commits can be asked as queries: the cheap tests on message and paths, and the funnel.
+
+Every commit gets a verdict: empty when it is kept, else the reason for which it was dropped.
+The order of `REASONS` is the order of the tests, cheapest first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from codebench.corpus.languages import language_of
+from codebench.gold.paths import path_kind
+from codebench.gold.text import content_words, query_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from codebench.gold.history import Change, Commit
+
+ROOT = "root or shallow boundary"
+MERGE = "merge"
+BOT = "bot"
+REVERT = "reverted or revert"
+DEPENDENCIES = "dependency bump"
+CHORE = "release, style or docs message"
+FEW_WORDS = "fewer than 3 content words"
+NO_CODE = "no code file"
+NO_SOURCE = "tests, docs, generated or vendored only"
+MANY_FILES = "more than 10 source files"
+REPEATED = "repeated text"
+MISSING = "blob missing or too large"
+UNCHANGED = "nothing changed structurally"
+IMPORTS = "imports or comments only"
+TOP_LEVEL = "top-level statements only"
+MOVED = "moved or renamed only"
+DELETED = "deleted only"
+NEW = "only new symbols"
+UNSOUND = "syntax errors"
+MANY_TARGETS = "more than 10 targets"
+LOST = "targets not in the snapshot"
+
+REASONS = (
+    *(ROOT, MERGE, BOT, REVERT, DEPENDENCIES, CHORE, FEW_WORDS, NO_CODE, NO_SOURCE, MANY_FILES),
+    *(REPEATED, MISSING, UNCHANGED, IMPORTS, TOP_LEVEL, MOVED, DELETED, NEW, UNSOUND),
+    *(MANY_TARGETS, LOST),
+)
+
+MAX_SOURCE_FILES = 10
+
+_BOT = re.compile(
+    r"\[bot\]|(?:^|[\s._+-])bot(?:$|[\s._+@-])|dependabot|renovate|greenkeeper|pre-commit-ci|"
+    r"github-actions|pyup|snyk|imgbot|allcontributors|weblate|transifex",
+    re.IGNORECASE,
+)
+_REVERT = re.compile(r"^\s*(?:revert|reapply|roll\s?back)\b|^\s*Back(?:ed)? out\b", re.IGNORECASE)
+_REVERTED = re.compile(r"reverts\s+(?:commit\s+)?([0-9a-f]{7,64})", re.IGNORECASE)
+_DEPENDENCIES = re.compile(
+    r"\b(?:bump|upgrade|update|pin|unpin|lock)\b.{0,60}?(?:\bdependenc|\brequirements?\b|\bdeps?\b|"
+    r"\block\s?files?\b|\bsubmodule|\bto v?\d+(?:\.\d+)+|\bfrom v?\d+(?:\.\d+)+|\bpre-?commit\b|"
+    r"\bpackages\b|\bpre-commit hooks?\b)|"
+    r"^(?:build|chore|fix|ci)\(deps(?:-dev)?\)|^(?:update|bump) [\w@/.-]+ (?:requirement|action)",
+    re.IGNORECASE,
+)
+_CHORE = re.compile(
+    r"^\s*(?:chore|build|ci|docs?|style|test|tests|release|workflow|types|lint)(?:\([^)]*\))?!?:|"
+    r"^\s*(?:prepare|preparing|release|releasing|tag(?:ging)?|bump|start|begin|back to dev)\b"
+    r".{0,30}(?:\bv?\d+\.\d+|\bversion\b|\brelease\b|\bdevelopment\b)|"
+    r"^\s*v?\d+\.\d+(?:\.\d+)*\S*\s*$|"
+    r"\b(?:changelog|change log|release notes?|readme|docstrings?|typos?|spelling|grammar|"
+    r"copyright|licen[cs]e|whitespace|white space|white-space|formatting|reformat\w*|"
+    r"pep-?8|flake8|pylint|isort|gofmt|goimports|go fmt|go vet|golint|golangci\S*|eslint|prettier|"
+    r"clang-format|rustfmt|cargo fmt|clippy|pyflakes|ruff|mypy|pyright|pyupgrade|pre-commit|"
+    r"lint|linter|linting|"
+    r"codespell|authors|contributors|code style|coding style|style fix\w*|black)\b|"
+    r"^\s*(?:run|apply|use|reformat\w* with) black\b|"
+    r"^\s*(?:update|improve|fix|add|clarify|correct|tweak|more|better|minor|small|some)?\s*"
+    r"(?:the\s+)?(?:docs?|documentation|comments?|doc ?strings?|examples?|tutorial)\b|"
+    r"\b(?:in|to|of|the) (?:docs|documentation|comments?|docstrings?)\s*$|"
+    r"\b(?:type (?:hints?|annotations?)|typing|annotations)\b",
+    re.IGNORECASE,
+)
+_SYNC = re.compile(
+    r"^\s*(?:sync|merge|import|vendor|update|port)\b.{0,40}\b(?:upstream|from master|from main|"
+    r"into master|into main|branch)\b|^\s*Merge\b",
+    re.IGNORECASE,
+)
+
+
+def reverted_ids(commits: Iterable[Commit]) -> frozenset[str]:
+    """Return the (possibly abbreviated) IDs that some message says it reverts."""
+    return frozenset(
+        found.group(1).lower()
+        for commit in commits
+        if "revert" in commit.message.lower()
+        for found in _REVERTED.finditer(commit.message)
+    )
+
+
+def message_verdict(commit: Commit, text: str, reverted: Sequence[str]) -> str:
+    """Judge a commit by its author and message alone.
+
+    Args:
+        commit: as history tells it.
+        text: its cleaned text (`query_text`).
+        reverted: sorted IDs of reverted commits, perhaps abbreviated.
+    """
+    subject = commit.message.strip().partition("\n")[0]
+    if _BOT.search(commit.author) or _BOT.search(commit.email.split("@")[0]):
+        return BOT
+    if _REVERT.search(subject) or any(commit.id.startswith(prefix) for prefix in reverted):
+        return REVERT
+    if _DEPENDENCIES.search(subject):
+        return DEPENDENCIES
+    if _CHORE.search(subject) or _SYNC.search(subject):
+        return CHORE
+    if content_words(text) < 3:
+        return FEW_WORDS
+    return ""
+
+
+def source_changes(commit: Commit) -> tuple[Change, ...]:
+    """Return the changes of a commit to source files in a language that is parsed."""
+    return tuple(
+        change
+        for change in commit.changes
+        if change.regular and language_of(change.path) and path_kind(change.path) == "source"
+    )
+
+
+def path_verdict(commit: Commit, sources: Sequence[Change]) -> str:
+    """Judge a commit by the paths that it touched."""
+    if not any(change.regular and language_of(change.path) for change in commit.changes):
+        return NO_CODE
+    if not sources:
+        return NO_SOURCE
+    if len(sources) > MAX_SOURCE_FILES:
+        return MANY_FILES
+    return ""
+
+
+def cheap_verdicts(
+    commits: Sequence[Commit], *, long: bool = False, first_parent: bool = False
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Judge every commit by message and paths.
+
+    Args:
+        commits: newest first; of a repeated text the newest is kept.
+        long: whether the text holds the message's prose too.
+        first_parent: whether merges stand for their pull requests.
+
+    Returns:
+        Verdicts and texts, each by commit ID.
+    """
+    reverted = sorted(reverted_ids(commits))
+    verdicts: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    seen: set[str] = set()
+    for commit in commits:
+        text = query_text(commit.message, long=long)
+        verdict = _structure(commit, first_parent=first_parent)
+        verdict = verdict or message_verdict(commit, text, reverted)
+        verdict = verdict or path_verdict(commit, source_changes(commit))
+        if not verdict and text.lower() in seen:
+            verdict = REPEATED
+        if not verdict:
+            seen.add(text.lower())
+        verdicts[commit.id] = verdict
+        texts[commit.id] = text
+    return verdicts, texts
+
+
+def funnel(verdicts: Iterable[str], counts: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Count verdicts in the order of the tests; the empty one is what was kept."""
+    counted = dict(counts or {})
+    for verdict in verdicts:
+        counted[verdict] = counted.get(verdict, 0) + 1
+    return {reason: counted[reason] for reason in (*REASONS, "") if counted.get(reason)}
+
+
+def _structure(commit: Commit, *, first_parent: bool) -> str:
+    if not commit.parents:
+        return ROOT
+    if len(commit.parents) > 1 and not first_parent:
+        return MERGE
+    return ""

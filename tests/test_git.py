@@ -1,0 +1,85 @@
+"""Git's answers to wrong questions are one line each."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codebench import git
+from codebench.errors import GitError
+from tests.repositories import Repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_folder_that_is_no_repository(tmp_path: Path) -> None:
+    with pytest.raises(GitError, match="is not a git repository"):
+        git.locate(tmp_path)
+
+
+def test_an_empty_repository_has_no_head(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "empty")
+    with pytest.raises(GitError, match="HEAD names no commit"):
+        git.resolve(git.locate(repository.path), "HEAD")
+
+
+def test_a_revision_that_looks_like_an_option(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "r")
+    repository.commit("first", {"a.py": "x = 1\n"})
+    with pytest.raises(GitError, match="--upload-pack=x names no commit"):
+        git.resolve(git.locate(repository.path), "--upload-pack=x")
+
+
+def test_a_blob_over_the_limit_is_skipped_and_the_next_one_is_read(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "r")
+    repository.commit("two", {"big.txt": "x" * 5000, "small.txt": "small"})
+    big, small = (
+        repository.git("rev-parse", f"HEAD:{name}.txt").strip() for name in ("big", "small")
+    )
+    with git.shadow(git.locate(repository.path), tmp_path / "shadow") as shadow:
+        read = list(shadow.blobs([big, small, big, "0" * 39 + "1"], 100))
+    assert read == [(big, None), (small, b"small"), (big, None), ("0" * 39 + "1", None)]
+
+
+def test_git_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitError, match="git is not installed"):
+        git.locate(tmp_path)
+
+
+def test_a_url_is_cloned_and_brought_up_to_date(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "r")
+    repository.commit("first", {"a.py": "x = 1\n"})
+    git.clone(f"file://{repository.path}", tmp_path / "clone")
+    second = repository.commit("second", {"a.py": "x = 2\n"})
+    git.refresh(tmp_path / "clone")
+    assert git.resolve(git.locate(tmp_path / "clone"), "HEAD") == second
+
+
+def test_a_url_that_cannot_be_cloned(tmp_path: Path) -> None:
+    with pytest.raises(GitError, match=r"cannot clone file:///nowhere/at/all: \w+"):
+        git.clone("file:///nowhere/at/all", tmp_path / "clone")
+
+
+def test_a_url_cannot_run_a_program(tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    with pytest.raises(GitError):
+        git.clone(f"ext::sh -c touch% {marker}", tmp_path / "clone")
+    with pytest.raises(GitError):
+        git.clone(f"--upload-pack=touch {marker}", tmp_path / "clone")
+    assert not marker.exists()
+
+
+def test_the_shadow_leaves_nothing_behind(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "r")
+    repository.commit("first", {"a.py": "x = 1\n"})
+    with git.shadow(git.locate(repository.path), tmp_path / "shadow") as shadow:
+        list(shadow.blobs(["0" * 40], 10))
+    assert not (tmp_path / "shadow").exists()
+    mine = subprocess.run(
+        ["pgrep", "-f", str(tmp_path / "shadow")], capture_output=True, check=False
+    )
+    assert mine.stdout == b""
