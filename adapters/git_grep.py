@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,6 +21,7 @@ OPTIONS = (
     "--no-pager grep --no-index --no-textconv --no-color --no-recurse-submodules --full-name "
     "--line-number --null -I --ignore-case --fixed-strings"
 ).split()
+MATCH = re.compile(rb"([^\0]*)\0(\d+)\0([^\n]*)\n")  # a path may hold a newline
 
 
 class GitGrep(Retriever):
@@ -70,8 +72,5 @@ class GitGrep(Retriever):
 
 
 def _matches(output: bytes) -> Iterator[tuple[str, int, str]]:
-    for line in output.split(b"\n"):
-        path, _, rest = line.partition(b"\0")
-        number, _, text = rest.partition(b"\0")
-        if number.isdigit():
-            yield path.decode("utf-8", "replace"), int(number), text.decode("utf-8", "replace")
+    for path, number, text in MATCH.findall(output):
+        yield path.decode("utf-8", "replace"), int(number), text.decode("utf-8", "replace")

@@ -56,7 +56,8 @@ class Retriever(ABC):
       A hit should be narrow: a symbol, or at most 40 lines; a path alone points at the file.
     - Raising in `search` costs that answer, not the run; so does a query that takes longer
       than the limit, or a process that dies. Nothing here ever sees the gold.
-    - `close` is called at the end; whatever is still running after it is killed.
+    - `close` is called at the end, also where `index` never was; whatever is still running
+      after it is killed.
     """
 
     version: str = ""

@@ -28,6 +28,7 @@ WINDOW_LINES = 40
 """One screen: a longer range is not shown as one window."""
 
 _GAP = 10
+_LONGEST = 100
 
 
 @lru_cache(maxsize=100_000)
@@ -51,10 +52,13 @@ def tokens(text: str) -> list[str]:
 def keywords(question: str) -> list[str]:
     """Return the words of a question that are worth searching for, in its order.
 
-    Without stop words, single letters and repeats; at most MAX_KEYWORDS.
+    Without stop words, single letters, what is too long for a word, and repeats; at most
+    MAX_KEYWORDS.
     """
     words = (word.lower() for word in _WORD.findall(question))
-    kept = dict.fromkeys(word for word in words if len(word) > 1 and word not in STOP_WORDS)
+    kept = dict.fromkeys(
+        word for word in words if 1 < len(word) <= _LONGEST and word not in STOP_WORDS
+    )
     return list(kept)[:MAX_KEYWORDS]
 
 

@@ -78,18 +78,19 @@ def sign_flips(
     """
     family = _Family(sums, weights)
     joint = _Tails(family, flips, seed)
-    highest = joint.highest(alpha)
+    highest = family.t_of(joint.highest(alpha))
     results = []
     for index in range(sums.shape[1]):
         own = family.changed[:, index]
         few = not joint.exact and np.count_nonzero(own) <= EXACT
-        alone, at = (_Tails(family.only(index), flips, seed), 0) if few else (joint, index)
+        only = family.only(index) if few else family
+        alone, at = (_Tails(only, flips, seed), 0) if few else (joint, index)
         results.append(
             Flipped(
                 delta=float(family.delta[index]),
                 error=float(family.error[index]) if family.units[index] > 1 else None,
-                p=alone.p(at, family.t[index]),
-                p_adjusted=joint.p_adjusted(family.t[index]),
+                p=alone.p(at, only.seen[at]),
+                p_adjusted=joint.p_adjusted(family.seen[index]),
                 quantile=highest,
                 units=int(family.units[index]),
                 changed=int(np.count_nonzero(own)),
@@ -100,23 +101,29 @@ def sign_flips(
 
 
 class _Family:
-    """k comparisons over the same units: means, errors and studentised means under any signs."""
+    """k comparisons over the same units: means, errors and studentised means under any signs.
+
+    A studentised mean t is held as t^2 / (t^2 + g), g the most degrees of freedom of the family:
+    it grows with |t|, lies in [0, 1] and keeps its digits where the error vanishes.
+    """
 
     def __init__(self, sums: Floats, weights: Floats) -> None:
         self._sums = sums
         self._weights = weights
         self.changed = sums != 0
         self.units = np.count_nonzero(weights > 0, axis=0)
+        self._freedom = max(int(self.units.max(initial=0)) - 1, 1)
         self._whole = np.maximum(weights.sum(axis=0), np.finfo(np.float64).tiny)
+        self._scale = np.maximum(self.units - 1, 1) / np.maximum(self.units, 1)
         self._squares = (sums**2).sum(axis=0)
         self._weight_squares = (weights**2).sum(axis=0)
-        self._any = self.changed.any(axis=1)
-        self._moving = sums[self._any]
-        self._cross = self._moving * weights[self._any]
+        moving = self.changed.any(axis=1)
+        self._moving = sums[moving]
+        self._cross = self._moving * weights[moving]
         self.delta = np.array([math.fsum(column) for column in sums.T]) / self._whole
         rest = ((sums - self.delta * weights) ** 2).sum(axis=0)
-        self.error = self._scaled(rest)
-        self.t = self._studentised(self.delta, self.error)
+        self.error = np.sqrt(rest / self._scale) / self._whole
+        self.seen = self.under(np.ones((1, self.moving)))[0]
 
     def only(self, index: int) -> _Family:
         return _Family(self._sums[:, [index]], self._weights[:, [index]])
@@ -126,28 +133,24 @@ class _Family:
         """How many units change in any comparison: only their signs matter."""
         return len(self._moving)
 
-    def _scaled(self, rest: Floats) -> Floats:
-        scale = self.units / np.maximum(self.units - 1, 1)
-        error: Floats = np.sqrt(np.maximum(rest, 0) * scale) / self._whole
-        return error
-
-    @staticmethod
-    def _studentised(delta: Floats, error: Floats) -> Floats:
-        size = np.abs(delta)
-        # All differences alike leave no error but rounding: nothing can be more extreme.
-        certain = (error <= size * _ROUNDING) & (size > 0)
-        safe = np.where(error > 0, error, 1.0)
-        return np.where(certain, np.inf, np.where(error > 0, size / safe, 0.0))
-
     def under(self, signs: Floats) -> Floats:
-        """Return (b, k) |t| under (b, m) signs of the moving units."""
+        """Return (b, k) statistics under (b, m) signs of the moving units."""
         delta = signs @ self._moving / self._whole
-        rest = self._squares - 2 * delta * (signs @ self._cross) + delta**2 * self._weight_squares
-        return self._studentised(delta, self._scaled(rest))
+        squared = delta**2
+        rest = self._squares - 2 * delta * (signs @ self._cross) + squared * self._weight_squares
+        above = squared * self._whole**2 * self._scale
+        below = above + self._freedom * np.maximum(rest, 0)
+        return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+
+    def t_of(self, statistic: float) -> float:
+        """Return the |t| of a statistic; infinite where the error is no more than rounding."""
+        if statistic >= 1 - _ROUNDING:
+            return math.inf
+        return math.sqrt(self._freedom * statistic / (1 - statistic))
 
 
 class _Tails:
-    """The distribution of each comparison's |t|, and of the largest, under flipped signs."""
+    """The distribution of each comparison's statistic, and of the largest, under flipped signs."""
 
     def __init__(self, family: _Family, flips: int, seed: int) -> None:
         self.exact = family.moving <= EXACT
@@ -155,13 +158,13 @@ class _Tails:
         self._each = np.concatenate([family.under(signs) for signs in patterns])
         self._largest = np.sort(self._each.max(axis=1))
 
-    def p(self, index: int, t: float) -> float:
-        """Return how often one comparison's |t| is at least this one."""
-        return self._share(int(np.count_nonzero(self._each[:, index] >= t * (1 - _ROUNDING))))
+    def p(self, index: int, seen: float) -> float:
+        """Return how often one comparison's statistic is at least this one."""
+        return self._share(int(np.count_nonzero(self._each[:, index] >= seen * (1 - _ROUNDING))))
 
-    def p_adjusted(self, t: float) -> float:
-        """Return how often the largest |t| is at least this one."""
-        return self._share(int(np.count_nonzero(self._largest >= t * (1 - _ROUNDING))))
+    def p_adjusted(self, seen: float) -> float:
+        """Return how often the family's largest is at least this one."""
+        return self._share(int(np.count_nonzero(self._largest >= seen * (1 - _ROUNDING))))
 
     def _share(self, above: int) -> float:
         known = 0 if self.exact else 1  # the signs as seen are one pattern, tried or not

@@ -125,7 +125,8 @@ def wilson(share: float, n: float, alpha: float = 0.05) -> tuple[float, float]:
     below = 1 + z * z / n
     middle = share + z * z / (2 * n)
     half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max((middle - half) / below, 0.0), min((middle + half) / below, 1.0)
+    low = 0.0 if share <= 0 else max((middle - half) / below, 0.0)
+    return low, 1.0 if share >= 1 else min((middle + half) / below, 1.0)
 
 
 def smallest_effect(error: float, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -190,9 +191,9 @@ def _incomplete_beta(a: float, b: float, over: float, square: float) -> float:
     By its continued fraction (Abramowitz and Stegun 26.5.8) on the side where it converges fast.
     x and 1 - x are both taken from the ratio, so that neither loses digits.
     """
-    if square <= 0:
-        return 1.0
     x, rest = over / (over + square), square / (over + square)
+    if rest <= 0.0:
+        return 1.0
     if x <= 0.0:
         return 0.0
     log = a * math.log(x) + b * math.log(rest) + math.lgamma(a + b)

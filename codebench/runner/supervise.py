@@ -55,8 +55,7 @@ def describe(
         worker = WorkerProcess(place)
         try:
             reply = worker.ask(make_message(candidate, folder), settings.start_timeout)
-            if "error" not in reply and "missing" not in reply:
-                worker.ask({"op": "close"}, _CLOSE_SECONDS)
+            _close(worker)
         except WorkerTimeout:
             limit = f"it was not made within {settings.start_timeout:g} s"
             raise AdapterError(f"{candidate.name}: {limit}{worker.said()}") from None
@@ -74,6 +73,12 @@ def describe(
         str(reply["digest"]),
     )
     return described, reply.get("missing")
+
+
+def _close(worker: WorkerProcess) -> None:
+    """Let the adapter stop what it started; what it leaves is killed with the process."""
+    with contextlib.suppress(WorkerTimeout, WorkerDied):
+        worker.ask({"op": "close"}, _CLOSE_SECONDS)
 
 
 class Turn:
@@ -128,8 +133,7 @@ class Turn:
                 self.writer.answer(answer)
                 self.events(Answered(self.candidate.name, answer, done))
             if self._worker is not None:
-                with contextlib.suppress(WorkerTimeout, WorkerDied):
-                    self._worker.ask({"op": "close"}, _CLOSE_SECONDS)
+                _close(self._worker)
         finally:
             self._end()
 
