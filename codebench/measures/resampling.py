@@ -140,7 +140,8 @@ class _Family:
         rest = self._squares - 2 * delta * (signs @ self._cross) + squared * self._weight_squares
         above = squared * self._whole**2 * self._scale
         below = above + self._freedom * np.maximum(rest, 0)
-        return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+        share: Floats = np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+        return share
 
     def t_of(self, statistic: float) -> float:
         """Return the |t| of a statistic; infinite where the error is no more than rounding."""
