@@ -16,7 +16,8 @@ from codebench.corpus.snapshot import open_directory
 from codebench.home import builtin
 from codebench.keywords import keywords, split_identifier, tokens, windows
 from codebench.model import Corpus, Hit
-from codebench.runner.validate import raw_row, validate
+from codebench.runner.raw import raw_row
+from codebench.runner.validate import validate
 from codebench.suite import read_suite
 
 if TYPE_CHECKING:

@@ -11,15 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codebench.grading import canonical_path
 from codebench.model import Hit
-from codebench.paths import canonical_path
+from codebench.runner.raw import is_list, raw_row
 from codebench.runner.validate import (
     CLIPPED,
     CUT,
     UNKNOWN,
     InvalidOutput,
-    is_list,
-    raw_row,
     validate,
 )
 

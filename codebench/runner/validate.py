@@ -10,18 +10,17 @@ file of the corpus keeps its place in the ranking, is counted, and can reach not
 from __future__ import annotations
 
 import math
-import numbers
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from codebench.grading import canonical_path
 from codebench.model import Hit
-from codebench.paths import canonical_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CUT = "cut to depth"
 CLIPPED = "lines clipped to file"
 UNKNOWN = "not a file of the corpus"
-
-_BIG = 2**63
 
 
 class InvalidOutput(ValueError):  # noqa: N818  # it names a status
@@ -128,33 +127,3 @@ def _kind(value: Any) -> str:
 
 def _short(text: str) -> str:
     return ascii(text if len(text) <= 60 else text[:57] + "...")
-
-
-def raw_row(item: Any) -> Any:
-    """Return what an adapter returned as one item, as JSON: the other side of `validate`.
-
-    Numbers of other libraries become Python's; a value of any other type becomes
-    `{"type": "…"}`, so that the reader can say what it was.
-    """
-    if not isinstance(item, Hit):
-        return {"type": type(item).__name__}
-    values = (item.path, item.start_line, item.end_line, item.symbol, item.score)
-    return [_plain(value) for value in values]
-
-
-def _plain(value: Any) -> Any:
-    if value is None or type(value) in {str, float}:
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        number = int(value)
-        return number if abs(number) < _BIG else {"type": "number of more than 63 bits"}
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return float(value)
-    return {"type": type(value).__name__}
-
-
-def is_list(value: Any) -> bool:
-    """Return whether a search result is a sequence of hits rather than text or a generator."""
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)

@@ -18,7 +18,7 @@ from codebench.adapter import Retriever, file_digest, find, load, make, one_line
 from codebench.corpus.tables import read_tables
 from codebench.errors import AdapterError
 from codebench.model import Corpus
-from codebench.runner.validate import is_list, raw_row
+from codebench.runner.raw import is_list, raw_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
