@@ -63,6 +63,11 @@ class Bm25(Retriever):
         best = found[np.argsort(-scores[found], kind="stable")][:k]  # ties in corpus order
         return [self._hit(self.chunks[number], float(scores[number])) for number in best]
 
+    def index_bytes(self) -> int | None:
+        if self.model is None:
+            return 0
+        return sum(int(self.model.scores[name].nbytes) for name in ("data", "indices", "indptr"))
+
     @staticmethod
     def _hit(chunk: Chunk, score: float) -> Hit:
         return Hit(chunk.path, chunk.start_line, chunk.end_line, chunk.name or None, score)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from codebench.errors import AdapterError
 from codebench.home import builtin
 from codebench.options import fitting
-from codebench.reading import near
+from codebench.reading import near, plain_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -266,11 +266,11 @@ def _line_in(file: Path, error: BaseException) -> str:
 def one_line(error: BaseException) -> str:
     """Return an exception as one line of at most 300 characters: its type and message."""
     try:
-        message = " ".join(str(error).split())
+        message = str(error).strip()
     except Exception:  # noqa: BLE001  # an adapter's exception may do anything
         message = ""
-    text = f"{type(error).__name__}: {message}" if message else type(error).__name__
-    return text if len(text) <= 300 else text[:297] + "..."
+    name = type(error).__name__
+    return plain_line(f"{name}: {message}" if message else name)
 
 
 def make(kind: type[Retriever], options: Mapping[str, Any]) -> Retriever:

@@ -39,6 +39,13 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def plain_line(text: object) -> str:
+    """Return what somebody else wrote as one printable line of at most 300 characters."""
+    printable = "".join(char if char.isprintable() else " " for char in str(text))
+    line = " ".join(printable.split())
+    return line if len(line) <= 300 else line[:297] + "..."
+
+
 class Faults:
     """What is wrong in one file, gathered while it is read."""
 

@@ -223,4 +223,6 @@ def test_an_exception_becomes_one_short_line() -> None:
 
     assert one_line(ValueError("a\n  b")) == "ValueError: a b"
     assert one_line(Odd()) == "Odd"
+    assert one_line(KeyError()) == "KeyError"
+    assert one_line(ValueError("\x1b[31mred\udc80\x00")) == "ValueError: [31mred"
     assert len(one_line(ValueError("x" * 1000))) == 300

@@ -132,6 +132,11 @@ class Costly(Healthy):
 class ClosesLate(Healthy):
     def close(self): time.sleep(600)
 
+class Rude(Healthy):
+    version = "\\x1b[2J1\\ud800\\n0"
+    def index_bytes(self): return 3.7
+    def search(self, text, k): raise ValueError("\\x1b[2J\\ud800")
+
 class Flaky(Healthy):
     n = 0
     def search(self, text, k):
@@ -244,7 +249,7 @@ def test_each_misbehaviour_has_its_status_and_the_next_query_works(
     wanted = {
         "exit": ("crashed", "its process ended with status 7"),
         "murder": ("crashed", "its process was ended by SIGKILL"),
-        "say and exit": ("crashed", "its process ended with status 1: .\\[31mlast words"),
+        "say and exit": ("crashed", "its process ended with status 1: \\[31mlast words"),
         "close pipes": ("crashed", "its process "),
         "hang": ("timeout", "no answer within 0.3 s"),
         "slow": ("timeout", "no answer within 0.3 s"),
@@ -445,6 +450,14 @@ def test_the_same_run_twice_gives_the_same_answers_in_another_folder(
         assert [(a.query, a.hits) for a in one.answers] == [
             (a.query, a.hits) for a in other.answers
         ]
+
+
+def test_what_an_adapter_says_is_made_one_printable_line(measure: Callable[..., Run]) -> None:
+    rude = measure("Rude", ["x"]).retrievers[1]
+    assert rude.candidate.version == "[2J1 0"
+    assert (rude.answers[0].status, rude.answers[0].error) == ("error", "ValueError: [2J")
+    assert rude.index is not None
+    assert rude.index.bytes == 3
 
 
 DRIVER = """

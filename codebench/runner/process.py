@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from codebench.reading import plain_line
+
 _ROUNDS = 20
 """A process that starts another while it is looked for is found in the next round."""
 
@@ -174,10 +176,9 @@ class WorkerProcess:
         """Return the last line that the process printed, as `: …`, or nothing."""
         if self._output >= 0:
             self._drain()
-        lines = [line.strip() for line in self._tail.decode("utf-8", "replace").splitlines()]
-        last = next((line for line in reversed(lines) if line), "")
-        printable = "".join(char if char.isprintable() else " " for char in last)
-        return f": {printable[:200]}" if printable else ""
+        lines = self._tail.decode("utf-8", "replace").splitlines()
+        last = next((line for line in map(plain_line, reversed(lines)) if line), "")
+        return f": {last}" if last else ""
 
     def kill(self) -> None:
         """End the process and all that it started, and close the pipes."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.errors import AdapterError
 from codebench.model import Answer, Candidate, Corpus, IndexCost
+from codebench.reading import plain_line
 from codebench.runner.events import Answered, Indexed, Restarting
 from codebench.runner.process import WorkerDied, WorkerProcess, WorkerTimeout
 from codebench.runner.scratch import copy_corpus, disk_bytes, scratch
@@ -64,15 +65,15 @@ def describe(
         finally:
             worker.kill()
     if "error" in reply:
-        raise AdapterError(f"{candidate.name}: {reply['error']}")
+        raise AdapterError(f"{candidate.name}: {plain_line(reply['error'])}")
     described = Candidate(
         candidate.name,
         candidate.reference,
         candidate.options,
-        str(reply["version"]),
-        str(reply["digest"]),
+        plain_line(reply.get("version", "")),
+        plain_line(reply.get("digest", "")),
     )
-    return described, reply.get("missing")
+    return described, plain_line(reply["missing"]) if "missing" in reply else None
 
 
 def _close(worker: WorkerProcess) -> None:
@@ -165,7 +166,7 @@ class Turn:
             worker, make_message(self.candidate, self.folder), settings.start_timeout, "starting"
         )
         if "missing" in made:
-            raise GaveUp(made["missing"])
+            raise GaveUp(plain_line(made["missing"]))
         start_seconds = time.perf_counter() - worker.started
         self.writer.start(start_seconds)
         request = {
@@ -192,7 +193,7 @@ class Turn:
         except WorkerDied as death:
             raise GaveUp(f"{doing}, its process {death}") from None
         if "error" in reply:
-            raise GaveUp(f"{doing} raised {reply['error']}")
+            raise GaveUp(f"{doing} raised {plain_line(reply['error'])}")
         return reply
 
     def _cost(self, reply: dict[str, Any], start_seconds: float, written: int) -> IndexCost:
@@ -229,9 +230,9 @@ class Turn:
         if latency > limit_ns:
             return Answer(query, "timeout", (), limit_ns, repeat, f"no answer within {limit:g} s")
         if "error" in reply:
-            return Answer(query, "error", (), latency, repeat, str(reply["error"]))
+            return Answer(query, "error", (), latency, repeat, plain_line(reply["error"]))
         if "bad" in reply:
-            return Answer(query, "invalid_output", (), latency, repeat, str(reply["bad"]))
+            return Answer(query, "invalid_output", (), latency, repeat, plain_line(reply["bad"]))
         try:
             hits, repairs = validate(
                 reply.get("rows"), reply.get("count"), depth, self._root, self.lengths

@@ -63,7 +63,7 @@ def _hit(row: Any, root: str, lengths: Mapping[str, int], repairs: dict[str, int
     if not isinstance(row, list) or len(row) != 5:
         raise ValueError("is not a Hit")
     path, start, end, symbol, score = row
-    known = _path(path, root)
+    known = path if type(path) is str and path in lengths else _path(path, root)
     _line("start_line", start)
     _line("end_line", end)
     _symbol(symbol)

@@ -42,7 +42,7 @@ class Worker:
         reply: Message = {"digest": file_digest(source, kind), "version": str(kind.version)}
         missing = kind.missing()
         if missing:
-            return {**reply, "missing": " ".join(str(missing).split())}
+            return {**reply, "missing": str(missing)}
         self.retriever = make(kind, message["options"])
         return {**reply, "version": str(self.retriever.version)}
 
