@@ -1,0 +1,64 @@
+"""Arguments that several verbs share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from codebench.measures.names import DEFAULT, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codebench.measures.names import Measure
+
+
+def add_measures(parser: argparse.ArgumentParser) -> None:
+    """Add `-m`."""
+    parser.add_argument(
+        "-m",
+        "--measure",
+        action="append",
+        default=[],
+        metavar="MEASURE",
+        help="a measure, as nDCG@10 or R(rel=3)@10; may be repeated "
+        "(`codebench list measures` explains them)",
+    )
+
+
+def measures_of(names: Sequence[str]) -> tuple[Measure, ...]:
+    """Return the measures that were asked for, or the default set.
+
+    Raises:
+        UsageError: a name is wrong; near names are given.
+    """
+    return tuple(parse(name) for name in names) or DEFAULT
+
+
+def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
+    """Add `--format`."""
+    parser.add_argument(
+        "--format",
+        choices=("table", "markdown", "json", *more),
+        default="table",
+        help="how figures are printed (default: table)",
+    )
+
+
+def positive(kind: type[int | float]) -> Any:
+    """Return an argparse type: a number above 0."""
+
+    def read(text: str) -> float:
+        value = kind(text)
+        if not 0 < value < 10**9:
+            raise argparse.ArgumentTypeError(f"{text} is not a number from above 0 to 10^9")
+        return value
+
+    read.__name__ = "number"
+    return read
+
+
+def on_terminal() -> bool:
+    """Tell whether progress can be shown."""
+    return sys.stderr.isatty()
