@@ -239,7 +239,7 @@ class _Paired:
 
     def mean(self, values: Floats) -> float | None:
         own = self.kept & (self.weights > 0)
-        return mean(values[own].tolist(), self.weights[own].tolist()) if own.any() else None
+        return mean(values[own], self.weights[own]) if own.any() else None
 
     def deviation(self) -> float:
         """Standard deviation of the differences, weighted."""

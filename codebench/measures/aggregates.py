@@ -29,8 +29,8 @@ def macro(measure: Measure, values: Floats, weights: Floats | None = None) -> Fi
     """Return the (weighted) mean over queries of (q,) values, those that are NaN left out."""
     defined = ~np.isnan(values)
     return figure(
-        values[defined].tolist(),
-        None if weights is None else weights[defined].tolist(),
+        values[defined],
+        None if weights is None else weights[defined],
         excluded=int(np.count_nonzero(~defined)),
         bounded=measure.kind.bounded,
     )

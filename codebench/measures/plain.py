@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,13 +27,16 @@ def ranks_of(
     found: list[int] = []
     grades: list[int] = []
     for judged, ranking in zip(judgments, rankings, strict=True):
-        first = dict(zip(reversed(ranking), range(len(ranking), 0, -1), strict=True))
+        size = len(ranking)
+        first = dict(zip(ranking, range(1, size + 1), strict=True))
+        if len(first) < size:
+            first = dict(zip(reversed(ranking), range(size, 0, -1), strict=True))
         found.extend([first.get(document, UNREACHED) for document in judged])
         grades.extend(judged.values())
-    size = np.fromiter(map(len, judgments), np.int64, len(judgments))
+    judged_count = np.fromiter(map(len, judgments), np.int64, len(judgments))
     returned = np.fromiter(map(len, rankings), np.int64, len(rankings))
     return from_columns(
-        np.repeat(np.arange(len(judgments)), size),
+        np.repeat(np.arange(len(judgments)), judged_count),
         np.array(found, np.int32),
         np.array(grades, np.int32),
         returned,
@@ -102,11 +104,19 @@ def check_grades(qrels: Mapping[str, Mapping[str, int]]) -> None:
             value=str(grade),
         )
         for query, judged in qrels.items()
+        if not _plainly_grades(judged.values())
         for document, grade in judged.items()
         if not isinstance(grade, int | np.integer) or not -_LARGEST_GRADE <= grade <= _LARGEST_GRADE
     ]
     if faults:
         raise InputError(faults)
+
+
+def _plainly_grades(grades: Collection[int]) -> bool:
+    """Whether they are plain whole numbers in range: what nearly all are, told fast."""
+    if set(map(type, grades)) - {int}:
+        return False
+    return not grades or (min(grades) >= -_LARGEST_GRADE and max(grades) <= _LARGEST_GRADE)
 
 
 def rankings_of(
@@ -147,7 +157,7 @@ def rankings_of(
             if not faults and ties == "trec":
                 rankings.append(trec_order(answer))
             elif not faults:
-                rising += any(low < high for low, high in pairwise(scores))
+                rising += scores != sorted(scores, reverse=True)
                 rankings.append(list(answer))
     if faults:
         raise InputError(faults)
@@ -156,7 +166,8 @@ def rankings_of(
 
 def _finite(scores: Sequence[float]) -> bool:
     try:
-        return all(map(math.isfinite, scores))
+        # A sum is finite only when every part is; the other way round it may overflow.
+        return math.isfinite(sum(scores)) or all(map(math.isfinite, scores))
     except TypeError:
         return False
 

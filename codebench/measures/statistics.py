@@ -1,7 +1,7 @@
 """Intervals and sample sizes: how far a mean can be trusted.
 
-Sums are exact (`math.fsum`), so no figure depends on the order of the queries. Only the standard
-library is used: quantiles of Student's t come from the incomplete beta function.
+Sums are taken in whole numbers, so no figure depends on the order of the queries, to the last
+digit. Quantiles of Student's t come from the incomplete beta function.
 """
 
 from __future__ import annotations
@@ -12,8 +12,15 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Numbers = Sequence[float] | Floats
 
 FEW = 30
 """Below this many queries an interval is flagged."""
@@ -49,21 +56,46 @@ class Figure:
         return self.n < FEW
 
 
-def mean(values: Sequence[float], weights: Sequence[float] | None = None) -> float:
+_BITS = 31
+_BLOCK = 16_384
+
+
+def exact_sum(values: Numbers) -> float:
+    """Return the sum of finite numbers, the same to the last digit in any order.
+
+    Each is cut to 62 bits below the largest and added as a whole number.
+    """
+    own = np.asarray(values, np.float64)
+    largest = max(float(own.max(initial=0.0)), -float(own.min(initial=0.0)))
+    if largest == 0:
+        return 0.0
+    shift = min(_BITS - math.frexp(largest)[1], 1000)
+    high = low = 0
+    for start in range(0, len(own), _BLOCK):  # small blocks stay in the processor's cache
+        scaled = own[start : start + _BLOCK] * 2.0**shift
+        whole = scaled.astype(np.int64)
+        scaled -= whole
+        scaled *= 2.0**_BITS
+        high += int(whole.sum())
+        low += int(scaled.astype(np.int64).sum())
+    return math.ldexp((high << _BITS) + low, -shift - _BITS)
+
+
+def mean(values: Numbers, weights: Numbers | None = None) -> float:
     """Return the weighted mean, the same to the last digit whatever the order.
 
     Raises:
-        ZeroDivisionError: the weights sum to 0.
+        ZeroDivisionError: there is no value, or the weights sum to 0.
     """
     if weights is None:
-        return math.fsum(values) / len(values)
-    products = (value * weight for value, weight in zip(values, weights, strict=True))
-    return math.fsum(products) / math.fsum(weights)
+        return exact_sum(values) / len(values)
+    own = np.asarray(weights, np.float64)
+    return exact_sum(np.asarray(values, np.float64) * own) / exact_sum(own)
 
 
 def figure(
-    values: Sequence[float],
-    weights: Sequence[float] | None = None,
+    values: Numbers,
+    weights: Numbers | None = None,
     *,
     excluded: int = 0,
     bounded: bool = True,
@@ -76,36 +108,35 @@ def figure(
     to [0, 1] where `bounded`. With weights both take the effective number of queries in place of
     n. Queries of weight 0 are not counted.
     """
-    pairs = list(zip(values, weights or [1.0] * len(values), strict=True))
-    pairs = [(value, weight) for value, weight in pairs if weight > 0]
-    if not pairs:
+    own = np.asarray(values, np.float64)
+    shares = np.ones_like(own) if weights is None else np.asarray(weights, np.float64)
+    own, shares = own[shares > 0], shares[shares > 0]
+    n = len(own)
+    if not n:
         return Figure(None, None, None, 0, excluded)
-    own = [value for value, _ in pairs]
-    shares = [weight for _, weight in pairs]
     centre = mean(own, shares)
     effective = effective_size(shares)
-    if bounded and proportion and all(value in (0.0, 1.0) for value in own):
+    if bounded and proportion and bool(np.all((own == 0) | (own == 1))):
         low, high = wilson(centre, effective, alpha)
-        return Figure(centre, low, high, len(own), excluded, "wilson", effective)
+        return Figure(centre, low, high, n, excluded, "wilson", effective)
     error = standard_error(own, shares)
     if error is None:
-        return Figure(centre, None, None, len(own), excluded, "", effective)
+        return Figure(centre, None, None, n, excluded, "", effective)
     half = t_quantile(1 - alpha / 2, effective - 1) * error
     low, high = centre - half, centre + half
     if bounded:
         low, high = max(low, 0.0), min(high, 1.0)
-    return Figure(centre, low, high, len(own), excluded, "t", effective)
+    return Figure(centre, low, high, n, excluded, "t", effective)
 
 
-def effective_size(weights: Sequence[float]) -> float:
+def effective_size(weights: Numbers) -> float:
     """Return (sum w)^2 / sum w^2: the size of an equally weighted sample worth as much."""
-    largest = max(weights)
-    scaled = [weight / largest for weight in weights]
-    size = math.fsum(scaled) ** 2 / math.fsum(weight * weight for weight in scaled)
-    return min(size, float(len(weights)))
+    own = np.asarray(weights, np.float64)
+    own = own / own.max()
+    return min(exact_sum(own) ** 2 / exact_sum(own * own), float(len(own)))
 
 
-def standard_error(values: Sequence[float], weights: Sequence[float]) -> float | None:
+def standard_error(values: Numbers, weights: Numbers) -> float | None:
     """Return the standard error of the weighted mean; None where one query carries it all.
 
     The weighted variance times m / (m - 1), over m, with m the effective size. With equal
@@ -114,8 +145,8 @@ def standard_error(values: Sequence[float], weights: Sequence[float]) -> float |
     effective = effective_size(weights)
     if effective <= 1 + 1e-9:
         return None
-    centre = mean(values, weights)
-    variance = mean([(value - centre) ** 2 for value in values], weights)
+    own = np.asarray(values, np.float64)
+    variance = mean((own - mean(own, weights)) ** 2, weights)
     return math.sqrt(variance / (effective - 1))
 
 
