@@ -77,7 +77,9 @@ _CHORE = re.compile(
     r"^\s*(?:update|improve|fix|add|clarify|correct|tweak|more|better|minor|small|some)?\s*"
     r"(?:the\s+)?(?:docs?|documentation|comments?|doc ?strings?|examples?|tutorial)\b|"
     r"\b(?:in|to|of|the) (?:docs|documentation|comments?|docstrings?)\s*$|"
-    r"\b(?:type (?:hints?|annotations?)|typing|annotations)\b",
+    r"\b(?:type (?:hints?|annotations?)|typing|annotations)\b|"
+    r"\b(?:drop\w*|remov\w*|add\w*|end|requir\w*|support\w*|minimum)\b.{0,40}\b"
+    r"(?:python|py|go|node|rust|java|php|ruby|msrv|jdk)\s?v?\d",
     re.IGNORECASE,
 )
 _SYNC = re.compile(

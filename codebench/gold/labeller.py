@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codebench.corpus.outliner import Outliner
     from codebench.git import Shadow
     from codebench.gold.history import Change, Commit
-    from codebench.model import FileTable
+    from codebench.model import Chunk, FileTable
 
     Blob = tuple[str, str]
 
@@ -60,6 +60,15 @@ class Labeller:
         tree = self._trees[commit]
         files = {path: tree[path] for path in sorted(paths) if path in tree}
         return tables_of(files, self._outlines((blob, path) for path, blob in files.items()))
+
+    def changed_chunks(self, change: Change) -> tuple[Chunk, ...]:
+        """Return the chunks of the new file that a change made, or gave other own tokens."""
+        outlines = self._outlines(_sides(change))
+        pair = _pair(change, outlines)
+        if pair is None or pair.new is None:
+            return ()
+        before = {(one.name, one.fingerprint) for one in (pair.old.chunks if pair.old else ())}
+        return tuple(one for one in pair.new.chunks if (one.name, one.fingerprint) not in before)
 
     def _label_batch(self, commits: Sequence[Commit]) -> None:
         changes = {commit.id: filters.source_changes(commit) for commit in commits}

@@ -20,15 +20,16 @@ from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner
 from codebench.corpus.snapshot import SnapshotRules, open_directory, open_snapshot
 from codebench.errors import CodebenchError, GitError, SuiteError, UsageError
-from codebench.gold.history import FORM, parse_log
-from codebench.gold.mine import Recipe, mine
+from codebench.gold.labeller import Labeller
+from codebench.gold.mine import mine
+from codebench.gold.recency import last_changes
 from codebench.suite import SUITE_FILE, read_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from codebench.git import Shadow
-    from codebench.gold.mine import Progress
+    from codebench.gold.mine import Progress, Recipe
     from codebench.model import Corpus, Suite
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+://|[\w.-]+@[\w.-]+:", re.IGNORECASE)
@@ -42,7 +43,7 @@ class Opened:
     Attributes:
         suite: the suite.
         corpus: what its queries are asked of.
-        last_changes: by path, 0 for the file changed last before the snapshot; empty for a
+        last_changes: by chunk ID, 0 for the one changed last before the snapshot; empty for a
             pinned directory.
         notes: what a person should know, one line each.
     """
@@ -121,7 +122,7 @@ def _open_suite(folder: Path, outliner: Outliner) -> Opened:
             corpus = open_snapshot(
                 shadow, commit, cache=_corpora(), outliner=outliner, rules=_rules(suite)
             )
-            changes = last_changes(shadow, commit, corpus)
+            changes = last_changes(shadow, Labeller(shadow, outliner), commit, corpus)
     if corpus.digest != suite.corpus_digest:
         raise SuiteError(
             f"{folder}: the corpus has digest {corpus.digest}, the suite was made for "
@@ -149,28 +150,13 @@ def _mine(target: str, outliner: Outliner, recipe: Recipe, progress: Progress) -
             recipe=recipe,
             progress=progress,
         )
-        changes = last_changes(shadow, mined.suite.snapshot, mined.corpus)
+        labeller = Labeller(shadow, outliner)
+        changes = last_changes(shadow, labeller, mined.suite.snapshot, mined.corpus)
     notes = []
     if mined.last_time - mined.snapshot_time > _OLD_SECONDS:
         years = (mined.last_time - mined.snapshot_time) / (365 * 86400)
         notes.append(f"the newest query is {years:.1f} years younger than the snapshot")
     return Opened(mined.suite, mined.corpus, changes, tuple(notes))
-
-
-def last_changes(shadow: Shadow, commit: str, corpus: Corpus) -> dict[str, int]:
-    """Return for each file of the corpus how many others were changed after it."""
-    names = {table.path: table.path for table in corpus.tables}
-    order: dict[str, int] = {}
-    for one in parse_log(shadow.log(commit, FORM)):
-        for change in one.changes:
-            now = names.get(change.path)
-            if now is not None:
-                order.setdefault(now, len(order))
-            if change.status == "R" and now is not None:
-                names.setdefault(change.old_path, now)
-        if len(order) == len(corpus.tables):
-            break
-    return order
 
 
 def _cloned(url: str) -> Path:
