@@ -250,9 +250,12 @@ def gold_digest(queries: Iterable[Query]) -> str:
     return _digest(rows)
 
 
-def _digest(rows: Any) -> str:
-    text = json.dumps(rows, separators=(",", ":"))
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+def _digest(rows: Iterable[Any]) -> str:
+    digest = hashlib.sha256()
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    for row in rows:
+        digest.update(encode(row).encode() + b"\n")
+    return f"sha256:{digest.hexdigest()}"
 
 
 def _table(measures: Sequence[Measure], ranks: Ranks) -> Floats:
@@ -312,7 +315,10 @@ def evaluate(
         statuses=tuple("ok" if query in run else UNANSWERED for query in queries),
         clusters=tuple(queries),
         repositories=("",) * len(queries),
-        gold=_digest([[query, sorted(qrels[query].items())] for query in queries]),
+        gold=_digest(
+            [query, *sorted((name, int(grade)) for name, grade in qrels[query].items())]
+            for query in queries
+        ),
         ranks=ranks,
         notes=_plain_notes(qrels, run, rising),
         default_rel=JUDGMENTS_REL,

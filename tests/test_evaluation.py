@@ -87,6 +87,13 @@ def test_arguments_are_never_changed() -> None:
     assert codebench.evaluate(qrels, run, ("RR", "P@2")).values == {"RR": 1.0, "P@2": 0.5}
 
 
+def test_grades_may_be_numpys() -> None:
+    qrels: Any = {"q": {"a": np.int64(2), "b": np.int8(0)}}
+    one = codebench.evaluate(qrels, {"q": ["a"]}, ["nDCG", "R(rel=2)@1"])
+    two = codebench.evaluate({"q": {"b": 0, "a": 2}}, {"q": ["a"]}, ["nDCG", "R(rel=2)@1"])
+    assert (one.values, one.gold) == (two.values, two.gold)
+
+
 def test_a_mapping_is_ranked_in_its_own_order_unless_ties_are_asked_for() -> None:
     qrels, run = {"q": {"a": 1}}, {"q": {"x": 0.1, "a": 0.9}}
     given = codebench.evaluate(qrels, run, ["RR"])

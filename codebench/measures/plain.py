@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def ranks_of(
     judgments: Sequence[Mapping[str, int]],
-    rankings: Sequence[Sequence[str]],
+    rankings: Sequence[Collection[str]],
 ) -> Ranks:
     """Return the ranks of q rankings (best first) against q queries' judgments.
 
@@ -30,7 +30,7 @@ def ranks_of(
         size = len(ranking)
         first = dict(zip(ranking, range(1, size + 1), strict=True))
         if len(first) < size:
-            first = dict(zip(reversed(ranking), range(size, 0, -1), strict=True))
+            first = dict(zip(list(ranking)[::-1], range(size, 0, -1), strict=True))
         found.extend([first.get(document, UNREACHED) for document in judged])
         grades.extend(judged.values())
     judged_count = np.fromiter(map(len, judgments), np.int64, len(judgments))
@@ -123,7 +123,7 @@ def rankings_of(
     queries: Sequence[str],
     run: Mapping[str, Mapping[str, float] | Sequence[str]],
     ties: str,
-) -> tuple[list[Sequence[str]], int]:
+) -> tuple[list[Collection[str]], int]:
     """Return each query's documents, best first, and how many queries have scores that rise.
 
     The order given is the ranking, unless `ties` is `trec`. A query that is not in the run has
@@ -133,7 +133,7 @@ def rankings_of(
         InputError: with every score that is not finite and every answer of another shape.
         UsageError: `trec` has no scores to sort by.
     """
-    rankings: list[Sequence[str]] = []
+    rankings: list[Collection[str]] = []
     faults: list[Fault] = []
     rising = 0
     for query in queries:
@@ -158,7 +158,7 @@ def rankings_of(
                 rankings.append(trec_order(answer))
             elif not faults:
                 rising += scores != sorted(scores, reverse=True)
-                rankings.append(list(answer))
+                rankings.append(answer)
     if faults:
         raise InputError(faults)
     return rankings, rising
