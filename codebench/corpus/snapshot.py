@@ -22,7 +22,7 @@ from codebench.corpus.chunks import CHUNKER_VERSION
 from codebench.corpus.languages import language_of
 from codebench.corpus.outliner import MAX_BYTES, Outliner, tables_of
 from codebench.corpus.tables import read_tables, write_tables
-from codebench.errors import CorpusError
+from codebench.errors import CorpusError, InputError
 from codebench.model import Corpus
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def _read(place: Path) -> Corpus | None:
         if corpus_digest(about["files"]) != about["digest"]:
             return None
         tables = tuple(read_tables(place / _tables_name()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError):
         return None
     return Corpus(place / "files", about["digest"], tables)
 
