@@ -410,3 +410,17 @@ def slices(evaluation: Evaluation, suite: Suite, tag: str) -> tuple[Slice, ...]:
 def recall_curve(evaluation: Evaluation, rel: int, depth: int) -> tuple[float | None, ...]:
     """Return the weighted mean of R(rel)@K for K = 1, …, depth; a single K hides saturation."""
     return aggregates.recall_curve(evaluation.ranks, rel, depth, evaluation.weights)
+
+
+def tied_at(answers: Iterable[Answer], k: int) -> int:
+    """Return how many scored answers have equal scores on both sides of the cut after K.
+
+    Their order there is the retriever's own, and no score says why.
+    """
+    return sum(
+        len(answer.hits) > k
+        and answer.hits[k - 1].score is not None
+        and answer.hits[k - 1].score == answer.hits[k].score
+        for answer in answers
+        if not answer.repeat
+    )

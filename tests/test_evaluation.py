@@ -9,7 +9,7 @@ import pytest
 
 import codebench
 from codebench.errors import InputError, NothingMeasured, UsageError
-from codebench.evaluation import aggregate, evaluate_answers, recall_curve, slices
+from codebench.evaluation import aggregate, evaluate_answers, recall_curve, slices, tied_at
 from codebench.measures.names import DEFAULT, EXTRA
 from codebench.model import MODULE, Answer, Chunk, FileTable, Hit, Query, Suite, Target
 
@@ -325,3 +325,11 @@ def test_the_gold_digest_follows_the_gold_and_not_the_text() -> None:
     assert digest(query) == digest(Query("q", "other words", query.targets, tags={"a": "b"}))
     assert digest(query) != digest(_query("q", grade=2))
     assert digest(query) != digest(_query("q", weight=2.0))
+
+
+def test_answers_tied_at_the_cut_are_counted() -> None:
+    def answer(*scores: float | None, repeat: int = 0) -> Answer:
+        return Answer("q", "ok", tuple(Hit("a.py", score=own) for own in scores), repeat=repeat)
+
+    answers = [answer(3, 2, 2), answer(2, 2), answer(None, None, None), answer(2, 2, 2, repeat=1)]
+    assert [tied_at(answers, k) for k in (1, 2, 3)] == [1, 1, 0]
