@@ -149,6 +149,7 @@ def compare(
     evaluations: Mapping[str, Scored],
     *,
     baseline: str | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
     measures: Sequence[Measure | str] = (PRIMARY, BESIDE),
     margin: float = MARGIN,
     margins: Mapping[str, float] | None = None,
@@ -160,6 +161,7 @@ def compare(
     Args:
         evaluations: by retriever's name; in a pair the earlier one is the baseline.
         baseline: the retriever that the others are compared with.
+        pairs: in place of a baseline, the (baseline, candidate) pairs themselves.
         measures: the primary one first; all are tested together.
         margin: the smallest difference that counts, as a share of the measure's scale (1, or the
             cutoff of `Tokens`).
@@ -171,7 +173,7 @@ def compare(
         UsageError: fewer than two evaluations, an unknown baseline, a measure that one of them
             does not hold, or evaluations of different queries or gold.
     """
-    pairs = _pairs(evaluations, baseline)
+    pairs = _pairs(evaluations, baseline) if pairs is None else pairs
     _check_alike(evaluations)
     first = next(iter(evaluations.values()))
     chosen = tuple(dict.fromkeys(_bound(measure, first.default_rel) for measure in measures))

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codebench.comparison import compare
 from codebench.corpus.tables import read_tables
-from codebench.errors import NothingMeasured
+from codebench.errors import NothingMeasured, UsageError
 from codebench.evaluation import evaluate_answers
 from codebench.measures.latency import latency_summary
+from codebench.reading import near
 from codebench.results import read_run
 from codebench.suite import read_suite, suite_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from codebench.evaluation import Evaluation
@@ -44,7 +46,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
-    """A run with the figures of all its retrievers.
+    """A run with the figures of its retrievers.
 
     Attributes:
         run: the run.
@@ -60,20 +62,38 @@ class ScoredRun:
     measures: tuple[Measure, ...]
     retrievers: tuple[Scored, ...]
 
+    @property
+    def sound(self) -> bool:
+        """True where the run is complete and every answer of a retriever here is good."""
+        return self.run.complete and not any(
+            one.evaluation.failures for one in self.retrievers if one.evaluation and not one.floor
+        )
 
-def score_run(folder: Path, measures: Sequence[Measure | str]) -> ScoredRun:
-    """Grade and measure every retriever's answers in a run folder.
+
+def score_run(
+    folder: Path, measures: Sequence[Measure | str], only: Sequence[str] = ()
+) -> ScoredRun:
+    """Grade and measure the answers in a run folder.
+
+    Args:
+        folder: the run.
+        measures: what to measure.
+        only: names of the retrievers and floors to take; all of them where it is empty.
 
     Raises:
         ResultsError, InputError: the folder is no run, or is damaged.
-        UsageError: a measure's cutoff is above the run's depth.
+        UsageError: a measure's cutoff is above the run's depth, or a name is not in the run.
         NothingMeasured: no retriever answered anything.
     """
-    run = read_run(folder)
+    return score(read_run(folder), measures, only)
+
+
+def score(run: Run, measures: Sequence[Measure | str], only: Sequence[str] = ()) -> ScoredRun:
+    """Grade and measure the answers of a run that was read; as `score_run`."""
     suite = read_suite(run.suite_folder)
     tables = {table.path: table for table in read_tables(run.tables_file)}
     scored = []
-    for one in run.retrievers:
+    for one in _chosen(run, only):
         evaluation = (
             evaluate_answers(suite, tables, one.answers, measures, depth=run.depth)
             if one.answers
@@ -84,5 +104,52 @@ def score_run(folder: Path, measures: Sequence[Measure | str]) -> ScoredRun:
     evaluated = [one.evaluation for one in scored if one.evaluation is not None]
     if not evaluated:
         reasons = "; ".join(f"{one.name}: {one.run.reason or one.run.state}" for one in scored)
-        raise NothingMeasured(f"{folder}: no retriever answered anything ({reasons})")
+        raise NothingMeasured(f"{run.path}: no retriever answered anything ({reasons})")
     return ScoredRun(run, suite, suite_digest(suite), evaluated[0].measures, tuple(scored))
+
+
+def _chosen(run: Run, only: Sequence[str]) -> list[RetrieverRun]:
+    names = [one.candidate.name for one in run.retrievers]
+    for name in only:
+        if name not in names:
+            raise UsageError(f"{run.path}: holds no retriever {name!r}; {near(name, names)}")
+    return [one for one in run.retrievers if not only or one.candidate.name in only]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """By one measure: the best retriever, and those that are not shown to be worse.
+
+    Attributes:
+        best: its name; the first in the run's order of several that are equal.
+        level: names of those whose verdict against it is *undecided*.
+    """
+
+    best: str
+    level: frozenset[str]
+
+
+def leaders(scored: ScoredRun) -> Mapping[str, Leaders]:
+    """Return the leaders by each measure's printed name, floors aside.
+
+    The others are compared with the best, by the same test and margin as any comparison, adjusted
+    for how many they are. Measures without a value, and runs with one retriever, have no leader.
+    """
+    own = {
+        one.name: one.evaluation for one in scored.retrievers if one.evaluation and not one.floor
+    }
+    if len(own) < 2:
+        return {}
+    found = {}
+    for measure in scored.measures:
+        sign = 1 if measure.higher_is_better else -1
+        values = {name: own[name].figures[str(measure)].value for name in own}
+        known = {name: sign * value for name, value in values.items() if value is not None}
+        if len(known) < 2:
+            continue
+        best = max(known, key=lambda name: known[name])
+        pairs = [(best, name) for name in known if name != best]
+        compared = compare(own, pairs=pairs, measures=[measure])
+        level = [one.candidate for one in compared.differences if one.verdict == "undecided"]
+        found[str(measure)] = Leaders(best, frozenset(level))
+    return found

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from codebench.measures.names import DEFAULT, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from codebench.measures.names import Measure
+    from codebench.scoring import ScoredRun
 
 
-def add_measures(parser: argparse.ArgumentParser) -> None:
-    """Add `-m`."""
+def add_measures(parser: argparse.ArgumentParser, beside: str = "") -> None:
+    """Add `-m`; `beside` says what is measured anyway."""
     parser.add_argument(
         "-m",
         "--measure",
@@ -23,7 +24,7 @@ def add_measures(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="MEASURE",
         help="a measure, as nDCG@10 or R(rel=3)@10; may be repeated "
-        "(`codebench list measures` explains them)",
+        f"(`codebench list measures` explains them){'; ' if beside else ''}{beside}",
     )
 
 
@@ -57,6 +58,26 @@ def positive(kind: type[int | float]) -> Any:
 
     read.__name__ = "number"
     return read
+
+
+def share(text: str) -> float:
+    """Read a number from 0 to 1, as an argparse type."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
+    return value
+
+
+FAILED = 3
+"""Exit code where some answers failed, or a run is incomplete."""
+
+
+def exit_code(runs: Iterable[ScoredRun]) -> int:
+    """Return 0 where every run is complete and every answer in it good, else 3."""
+    return 0 if all(run.sound for run in runs) else FAILED
 
 
 def on_terminal() -> bool:

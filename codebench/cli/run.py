@@ -6,7 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_measures, measures_of, on_terminal, positive
+from codebench.cli.options import (
+    add_format,
+    add_measures,
+    exit_code,
+    measures_of,
+    on_terminal,
+    positive,
+)
 from codebench.cli.progress import Progress
 from codebench.measures.names import check_depth
 
@@ -21,7 +28,6 @@ examples:
   codebench run . -r bm25:k1=1.2,b=0.75 -m R(rel=3)@10 -k 20 --format json
 """
 
-FAILED = 3
 DEFAULT_RESULTS = Path("results/local")
 
 
@@ -107,21 +113,13 @@ def run(arguments: argparse.Namespace) -> int:
         progress.clear()
     scored = score_run(_shown(folder), measures)
     _print(scored, opened, arguments.format)
-    return 0 if scored.run.complete and not _failures(scored) else FAILED
+    return exit_code([scored])
 
 
 def _shown(folder: Path) -> Path:
     """Return a folder as a person would type it from here."""
     here = Path.cwd()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
-
-
-def _failures(scored: ScoredRun) -> int:
-    return sum(
-        sum(one.evaluation.failures.values())
-        for one in scored.retrievers
-        if one.evaluation and not one.floor
-    )
 
 
 def _print(scored: ScoredRun, opened: Opened, form: str) -> None:

@@ -189,6 +189,11 @@ def check_depth(measures: Iterable[Measure], depth: int) -> None:
         )
 
 
+def within_depth(measures: Iterable[Measure], depth: int) -> tuple[Measure, ...]:
+    """Return the measures that a run of this depth can answer."""
+    return tuple(one for one in measures if one.tokens or _rank(one) <= depth)
+
+
 def _rank(measure: Measure) -> int:
     return 0 if measure.cutoff is None or measure.name == "Tokens" else measure.cutoff
 

@@ -4,43 +4,85 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from codebench.evaluation import aggregate
+from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
-from codebench.report.text import NONE, milliseconds, number, printable, table
+from codebench.report.text import (
+    NONE,
+    escaped,
+    json_text,
+    lines,
+    milliseconds,
+    number,
+    printable,
+    table,
+)
+from codebench.scoring import leaders
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codebench.evaluation import Aggregate, How
+    from codebench.measures.names import Measure
     from codebench.measures.statistics import Figure
-    from codebench.scoring import Scored, ScoredRun
+    from codebench.scoring import Leaders, Scored, ScoredRun
 
-FEW_QUERIES = 30
+BEST = "*"
+LEVEL = "="
 
-_CAPTION = (
-    "values are means over queries, weighted by query weight, ± the wider side of the 95 % "
-    "interval; a failed query scores the worst value"
+_MARKS = (
+    f"{BEST} the best, {LEVEL} not shown to be worse than it: undecided in a paired comparison "
+    "(`codebench compare --baseline best` shows it)"
 )
 
-_SHORT = {"nDCG(dcg='exp-log2')": "nDCG-exp"}
 
+def summary(
+    scored: ScoredRun, *, markdown: bool = False, floors: bool = True, how: How = "macro"
+) -> str:
+    """Return the summary of a run as a table with its notes.
 
-def summary(scored: ScoredRun, *, markdown: bool = False, floors: bool = True) -> str:
-    """Return the summary of a run as a table with its notes."""
+    Args:
+        scored: the run.
+        markdown: whether it is Markdown.
+        floors: whether the floors' rows stand in it.
+        how: which mean over queries.
+    """
     own = [one for one in scored.retrievers if not one.floor and one.evaluation]
     reference = [one for one in scored.retrievers if one.floor and one.evaluation] if floors else []
-    names = [str(measure) for measure in scored.measures]
-    headers = ["retriever", *map(_heading, names), "p50 ms", "p95 ms", "index s", "failed"]
-    rows = [_row(one, names) for one in own]
+    means = {
+        one.name: aggregate(one.evaluation, how) for one in [*own, *reference] if one.evaluation
+    }
+    first = next(iter(means.values()))
+    shown = [measure for measure in scored.measures if str(measure) in first.figures]
+    # A leader is found by weighted means; of other means it could be another.
+    leading = leaders(scored) if how == "macro" else {}
+    headers = ["retriever", *(one.short for one in shown), "p50 ms", "p95 ms", "index s", "failed"]
+    rows = [_row(one, shown, means[one.name], leading) for one in own]
     if reference:
         rows += [["floors", *[""] * (len(headers) - 1)]] if own else []
-        rows += [_row(one, names) for one in reference]
-    blocks = [_title(scored, markdown=markdown), table(headers, rows, markdown=markdown)]
-    blocks += ["\n".join(_notes(scored))]
-    return "\n\n".join(block for block in blocks if block)
+        rows += [_row(one, shown, means[one.name], {}) for one in reference]
+    notes = [caption(first.words)]
+    notes += [_MARKS] if leading else []
+    left_out = [str(measure) for measure in scored.measures if measure not in shown]
+    notes += [f"{', '.join(left_out)}: no such mean"] if left_out else []
+    notes += _notes(scored, first)
+    title = _title(scored, markdown=markdown)
+    return "\n\n".join(
+        [title, table(headers, rows, markdown=markdown), lines(notes, markdown=markdown)]
+    )
+
+
+def caption(words: str) -> str:
+    """Return how a table's values are to be read."""
+    return (
+        f"values are the {words}, ± the wider side of the 95 % interval; a failed query scores "
+        "the worst value"
+    )
 
 
 def as_json(scored: ScoredRun) -> str:
     """Return the summary as strict JSON."""
-    import json  # noqa: PLC0415
-
-    return json.dumps(run_data(scored), indent=2, allow_nan=False, ensure_ascii=False)
+    return json_text(run_data(scored))
 
 
 def _title(scored: ScoredRun, *, markdown: bool) -> str:
@@ -48,27 +90,24 @@ def _title(scored: ScoredRun, *, markdown: bool) -> str:
     at = f" at {suite.snapshot[:12]}" if suite.snapshot else ""
     corpus: dict[str, Any] = scored.run.manifest.get("corpus", {})
     title = (
-        f"{printable(suite.name)}{at}: {len(suite.queries)} queries, "
+        f"{escaped(suite.name, markdown=markdown)}{at}: {len(suite.queries)} queries, "
         f"{corpus.get('files', '?')} files, {corpus.get('chunks', '?')} chunks"
     )
     return f"### {title}" if markdown else title
 
 
-def _heading(name: str) -> str:
-    for long, short in _SHORT.items():
-        name = name.replace(long, short)
-    return name
-
-
-def _row(one: Scored, names: list[str]) -> list[str]:
-    assert one.evaluation is not None  # noqa: S101  # rows are made of evaluated ones only
-    figures = one.evaluation.figures
+def _row(
+    one: Scored, measures: list[Measure], mean: Aggregate, leading: Mapping[str, Leaders]
+) -> list[str]:
     counts = answer_counts(one)
     failed = sum(count for status, count in counts.items() if status != "ok")
     index = one.run.index
     return [
         one.name,
-        *(_cell(figures[name]) for name in names),
+        *(
+            _mark(leading.get(str(measure)), one.name) + cell(mean.figures[str(measure)])
+            for measure in measures
+        ),
         NONE if one.floor else milliseconds(_ms(one.latency.p50)),
         NONE if one.floor else milliseconds(_ms(one.latency.p95)),
         NONE if index is None else f"{index.seconds:.2f}",
@@ -76,7 +115,13 @@ def _row(one: Scored, names: list[str]) -> list[str]:
     ]
 
 
-def _cell(figure: Figure) -> str:
+def _mark(leading: Leaders | None, name: str) -> str:
+    if leading is None:
+        return ""
+    return BEST if name == leading.best else LEVEL if name in leading.level else ""
+
+
+def cell(figure: Figure) -> str:
     """Return `value ±half` of a figure; the half width is the wider side of the interval."""
     if figure.value is None:
         return NONE
@@ -91,39 +136,36 @@ def _ms(nanoseconds: int | None) -> float | None:
     return None if nanoseconds is None else nanoseconds / 1e6
 
 
-def _notes(scored: ScoredRun) -> list[str]:
-    notes = [_CAPTION]
+def _notes(scored: ScoredRun, first: Aggregate) -> list[str]:
+    notes = []
     queries = len(scored.suite.queries)
-    if queries < FEW_QUERIES:
+    if queries < FEW:
         width = _widest(scored)
         notes.append(
             f"only {queries} queries: the intervals are wide (up to ±{width:.2f}); differences "
             "smaller than that cannot be seen"
         )
-    notes += _excluded(scored)
+    notes += _excluded(first)
     for one in scored.retrievers:
         if one.run.state != "complete":
-            notes.append(f"{printable(one.name)} {one.run.state}: {printable(one.run.reason)}")
+            notes.append(f"{one.name} {one.run.state}: {one.run.reason}")
         elif one.run.restarts:
-            notes.append(f"{printable(one.name)} was restarted {one.run.restarts} times")
+            notes.append(f"{one.name} was restarted {one.run.restarts} times")
         failures = one.evaluation.failures if one.evaluation else {}
         if failures and not one.floor:
             counts = ", ".join(f"{count} {status}" for status, count in failures.items())
-            first = next((a.error for a in one.run.answers if a.status != "ok" and a.error), "")
-            notes.append(
-                f"{printable(one.name)}: {counts}"
-                + (f" (first: {printable(first)})" if first else "")
-            )
+            error = next((a.error for a in one.run.answers if a.status != "ok" and a.error), "")
+            notes.append(f"{one.name}: {counts}" + (f" (first: {error})" if error else ""))
+        notes += [f"{one.name}: {note}" for note in one.evaluation.notes] if one.evaluation else []
     if not scored.run.complete:
         notes.append("the run is incomplete: what was not asked counts as unanswered")
     return notes
 
 
-def _excluded(scored: ScoredRun) -> list[str]:
-    evaluation = next(one.evaluation for one in scored.retrievers if one.evaluation)
+def _excluded(mean: Aggregate) -> list[str]:
     return [
         f"{name}: {figure.excluded} queries without gold at that level are left out"
-        for name, figure in evaluation.figures.items()
+        for name, figure in mean.figures.items()
         if figure.excluded
     ]
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 NONE = "-"
 """Stands where there is no figure."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+_CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~&$])")
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+Value = str | int | float | None
+"""What a CSV cell holds."""
 
 
 def printable(text: str) -> str:
@@ -45,17 +52,65 @@ def size(count: float | None) -> str:
     raise AssertionError("the last unit takes all")
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool) -> str:
-    """Return rows as an aligned table, the first column left and the others right."""
+def escaped(text: str, *, markdown: bool) -> str:
+    """Return foreign text for a table or a note; in Markdown it is text and nothing else."""
+    plain = printable(text)
+    return _MARKDOWN.sub(r"\\\1", plain) if markdown else plain
+
+
+def lines(notes: Sequence[str], *, markdown: bool) -> str:
+    """Return notes a line each; in Markdown as a list, so that the lines stay apart."""
+    mark = "- " if markdown else ""
+    return "\n".join(f"{mark}{escaped(note, markdown=markdown)}" for note in notes)
+
+
+def table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], *, markdown: bool, left: int = 1
+) -> str:
+    """Return rows as an aligned table, the first `left` columns left and the others right."""
     from tabulate import tabulate  # noqa: PLC0415  # formats are imported when they are used
 
-    cells = [[printable(cell) for cell in row] for row in rows]
-    if markdown:
-        cells = [[cell.replace("|", "\\|") for cell in row] for row in cells]
+    align = ["left"] * left + ["right"] * (len(headers) - left)
     return tabulate(
-        cells,
-        headers=list(headers),
+        [[escaped(cell, markdown=markdown) for cell in row] for row in rows],
+        headers=[escaped(header, markdown=markdown) for header in headers],
         tablefmt="pipe" if markdown else "simple",
-        colalign=["left", *["right"] * (len(headers) - 1)] if rows else None,
+        colalign=align[: len(headers)] if rows else None,
         disable_numparse=True,
     )
+
+
+def json_text(data: Any) -> str:
+    """Return data as strict JSON whose control and direction characters stand as escapes.
+
+    Raises:
+        ValueError: a number is not finite.
+    """
+    import json  # noqa: PLC0415  # only one of the formats needs it
+
+    text = json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False)
+    # What json itself breaks lines with is never inside a string.
+    return "\n".join(printable(line) for line in text.split("\n"))
+
+
+def csv_text(headers: Sequence[str], rows: Iterable[Sequence[Value]]) -> str:
+    """Return rows as CSV (RFC 4180, line feeds), with full precision and no last newline.
+
+    A cell of text that begins with `=`, `+`, `-` or `@` gets an apostrophe before it, so that a
+    spreadsheet does not run it as a formula; numbers never do. None is an empty cell.
+    """
+    import csv  # noqa: PLC0415  # as above
+    import io  # noqa: PLC0415
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_csv_cell(header) for header in headers])
+    writer.writerows([[_csv_cell(value) for value in row] for row in rows])
+    return out.getvalue().removesuffix("\n")
+
+
+def _csv_cell(value: Value) -> Value:
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text

@@ -1,0 +1,133 @@
+"""`codebench compare`: paired differences between retrievers of one run or of several."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codebench.cli.options import add_format, add_measures, exit_code, share
+from codebench.errors import UsageError
+from codebench.measures.names import BESIDE, PRIMARY, parse, within_depth
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codebench.contest import Contender
+    from codebench.scoring import ScoredRun
+
+_EXAMPLES = """\
+examples:
+  codebench compare RUN                         the run's retrievers with its first one
+  codebench compare RUN --baseline best         with the best by the primary measure
+  codebench compare OLD NEW                     each retriever with itself in the older run
+  codebench compare OLD NEW --baseline bm25 -m R(rel=2)@10 --format markdown
+  codebench compare RUN --baseline all --floors --format csv
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the verb's parser."""
+    own = argparse.ArgumentParser(
+        prog="codebench compare",
+        description="Paired differences between retrievers of one run or of several, with "
+        "verdicts: better, worse or undecided.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    own.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="a run folder")
+    own.add_argument(
+        "-r",
+        "--retriever",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this one, by its name in the runs; may be repeated",
+    )
+    own.add_argument(
+        "-b",
+        "--baseline",
+        default="",
+        metavar="NAME",
+        help="compare with this retriever; or first, best, or all for every pair (default: the "
+        "first of one run; with several runs, each retriever with itself in the first)",
+    )
+    add_measures(own, f"beside {PRIMARY} and {BESIDE}")
+    own.add_argument(
+        "--margin",
+        type=share,
+        default=0.03,
+        help="the smallest difference that counts (default: 0.03)",
+    )
+    own.add_argument("--seed", type=int, default=0, help="of the sign flips (default: 0)")
+    own.add_argument("--floors", action="store_true", help="compare the floors too")
+    add_format(own, "csv")
+    return own
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read and score the runs, compare, print."""
+    asked = [parse(name) for name in arguments.measure]
+    if arguments.seed < 0:
+        raise UsageError(f"--seed {arguments.seed}: a seed is a whole number from 0")
+    resolved = [path.resolve() for path in arguments.runs]
+    twice = [
+        str(p) for p, own in zip(arguments.runs, resolved, strict=True) if resolved.count(own) > 1
+    ]
+    if twice:
+        raise UsageError(f"{twice[0]}: this run is given twice")
+    from codebench.contest import contest  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.report import contest as report  # noqa: PLC0415
+    from codebench.results import read_run  # noqa: PLC0415
+    from codebench.scoring import score  # noqa: PLC0415
+
+    runs = [read_run(path) for path in arguments.runs]
+    depth = min(one.depth for one in runs)
+    measures = [*within_depth((PRIMARY, BESIDE), depth), *asked]
+    scored = [score(one, measures) for one in runs]
+    contenders = _contenders(scored, arguments.retriever, floors=arguments.floors)
+    result = contest(
+        contenders,
+        measures,
+        baseline=arguments.baseline,
+        margin=arguments.margin,
+        seed=arguments.seed,
+    )
+    if arguments.format == "json":
+        print(report.contest_json(result))
+    elif arguments.format == "csv":
+        print(report.contest_csv(result))
+    else:
+        print(report.contest_text(result, markdown=arguments.format == "markdown"))
+    return exit_code(scored)
+
+
+def _contenders(runs: Sequence[ScoredRun], only: Sequence[str], *, floors: bool) -> list[Contender]:
+    """Return who is compared: the runs' retrievers in their order, the floors behind them."""
+    from codebench.contest import Contender, labels  # noqa: PLC0415  # as above
+    from codebench.reading import near  # noqa: PLC0415
+
+    known = {one.name for run in runs for one in run.retrievers}
+    for name in only:
+        if name not in known:
+            raise UsageError(f"no run holds a retriever {name!r}; {near(name, known)}")
+    chosen = [
+        (one, run)
+        for run in runs
+        for one in run.retrievers
+        if one.evaluation and (one.name in only or (not only and (floors or not one.floor)))
+    ]
+    chosen.sort(key=lambda pair: pair[0].floor)
+    own = labels([(one.name, _short(run.run.path, runs)) for one, run in chosen])
+    return [
+        Contender(label, run.run, one.run, run.suite, run.digest, one.evaluation)
+        for label, (one, run) in zip(own, chosen, strict=True)
+        if one.evaluation
+    ]
+
+
+def _short(path: Path, runs: Sequence[ScoredRun]) -> str:
+    """Return the run folder's name, or its path where another run's folder has that name."""
+    name = path.resolve().name
+    alike = sum(one.run.path.resolve().name == name for one in runs)
+    return name if alike == 1 else str(path)
