@@ -32,7 +32,10 @@ ANSWERS = "answers"
 State = Literal["complete", "skipped", "failed", "stopped"]
 """How a retriever ended: all was asked; it cannot run here; it was given up; or cut off."""
 
+_GOOD_ENDS = {"complete", "skipped"}
 _MAX = 2**63
+_TAIL = 65536
+"""Bytes at the end of an answers file that surely hold its last row, where that is an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +133,46 @@ def read_run(path: Path) -> Run:
         if not faults.found:
             retrievers.append(_read_answers(path / ANSWERS / file, candidate, faults))
     faults.check()
-    done = all(one.state in {"complete", "skipped"} for one in retrievers)
+    done = all(one.state in _GOOD_ENDS for one in retrievers)
     return Run(path, manifest, tuple(retrievers), depth, sealed and done)
+
+
+def read_ends(path: Path) -> tuple[dict[str, Any], bool]:
+    """Return a run folder's manifest, and whether the run is complete, without its answers.
+
+    Raises:
+        ResultsError: the folder is no run, or of another format.
+        InputError: the manifest, or a retriever's last row, is damaged.
+    """
+    if not (path / MANIFEST).is_file():
+        raise ResultsError(f"{path}: is no run; it holds no {MANIFEST}")
+    faults = Faults(path / MANIFEST)
+    manifest = _read_manifest(path / MANIFEST, faults)
+    fields = Fields(manifest, faults)
+    complete = fields.flag("complete")
+    ends = [_candidate(inner)[1] for inner in fields.objects("retrievers")]
+    faults.check()
+    return manifest, complete and all(_ended(path / ANSWERS / file) for file in ends)
+
+
+def _ended(path: Path) -> bool:
+    """Tell from its last row whether a retriever ended as it should."""
+    rows = _Rows()
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            lines = file.read(_TAIL).split(b"\n")
+    except OSError:
+        return False
+    faults = Faults(path)
+    try:
+        row = parse_json(lines[-2].decode("utf-8")) if len(lines) > 1 else None
+    except ValueError:
+        return False
+    if not isinstance(row, dict) or row.get("kind") != "end":
+        return False
+    _end(Fields(row, faults), rows)
+    return rows.state in _GOOD_ENDS
 
 
 def _read_manifest(path: Path, faults: Faults) -> dict[str, Any]:

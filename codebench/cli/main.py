@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Protocol, cast
 
 from codebench.errors import CodebenchError, UsageError
@@ -35,6 +36,9 @@ class Verb(Protocol):
 
 def entry() -> None:
     """Run the program with the process's arguments, and exit."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A terminal or file of another encoding shows what it lacks as an escape.
+        sys.stdout.reconfigure(errors="backslashreplace")
     raise SystemExit(main(sys.argv[1:]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codebench.measures.names import DEFAULT, parse
@@ -70,6 +71,9 @@ def share(text: str) -> float:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
     return value
 
+
+DEFAULT_RESULTS = Path("results/local")
+"""Where runs are kept."""
 
 FAILED = 3
 """Exit code where some answers failed, or a run is incomplete."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench.cli.options import (
+    DEFAULT_RESULTS,
     add_format,
     add_measures,
     exit_code,
@@ -27,8 +28,6 @@ examples:
   codebench run tiny -r bm25 -r ./mine.py:MyTool  one's own adapter on the built-in suite
   codebench run . -r bm25:k1=1.2,b=0.75 -m R(rel=3)@10 -k 20 --format json
 """
-
-DEFAULT_RESULTS = Path("results/local")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -5,19 +5,32 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from codebench.evaluation import aggregate
 from codebench.model import STATUSES
 
 if TYPE_CHECKING:
-    from codebench.evaluation import Evaluation
+    from codebench.evaluation import Evaluation, How
     from codebench.measures.statistics import Figure
     from codebench.scoring import Scored, ScoredRun
 
 _MS = 1e6
 
 
-def run_data(scored: ScoredRun) -> dict[str, Any]:
-    """Return a scored run as strict JSON data: no NaN, no infinity."""
+def run_data(scored: ScoredRun, how: How = "macro") -> dict[str, Any]:
+    """Return a scored run as strict JSON data: no NaN, no infinity.
+
+    Where one retriever alone is scored, its measures stand at the top too.
+    """
+    retrievers = [_retriever(one, how) for one in scored.retrievers]
+    own = [one["measures"] for one in retrievers if not one["floor"]] or [
+        one["measures"] for one in retrievers
+    ]
+    words = next(
+        aggregate(one.evaluation, how).words for one in scored.retrievers if one.evaluation
+    )
     return {
+        "queries": len(scored.suite.queries),
+        **({"measures": own[0]} if len(own) == 1 else {}),
         "suite": {
             "name": scored.suite.name,
             "digest": scored.digest,
@@ -26,8 +39,8 @@ def run_data(scored: ScoredRun) -> dict[str, Any]:
         "run": str(scored.run.path),
         "complete": scored.run.complete,
         "machine": scored.run.manifest.get("machine", {}),
-        "aggregate": "mean over queries, weighted by query weight",
-        "retrievers": [_retriever(one) for one in scored.retrievers],
+        "aggregate": words,
+        "retrievers": retrievers,
     }
 
 
@@ -42,9 +55,10 @@ def figure_data(figure: Figure) -> dict[str, Any]:
     }
 
 
-def measures_data(evaluation: Evaluation) -> dict[str, Any]:
+def measures_data(evaluation: Evaluation, how: How = "macro") -> dict[str, Any]:
     """Return an evaluation's figures by the measures' printed names."""
-    return {name: figure_data(figure) for name, figure in evaluation.figures.items()}
+    figures = aggregate(evaluation, how).figures
+    return {name: figure_data(figure) for name, figure in figures.items()}
 
 
 def finite(number: float | None) -> float | None:
@@ -52,7 +66,7 @@ def finite(number: float | None) -> float | None:
     return number if number is not None and math.isfinite(number) else None
 
 
-def _retriever(one: Scored) -> dict[str, Any]:
+def _retriever(one: Scored, how: How) -> dict[str, Any]:
     candidate, index = one.run.candidate, one.run.index
     return {
         "name": one.name,
@@ -60,7 +74,7 @@ def _retriever(one: Scored) -> dict[str, Any]:
         "version": candidate.version,
         "state": one.run.state,
         **({"reason": one.run.reason} if one.run.reason else {}),
-        "measures": measures_data(one.evaluation) if one.evaluation else {},
+        "measures": measures_data(one.evaluation, how) if one.evaluation else {},
         "answers": answer_counts(one),
         "latency_ms": None if one.floor else _latency(one),
         "index": None

@@ -10,10 +10,10 @@ from codebench.report.data import answer_counts, run_data
 from codebench.report.text import (
     NONE,
     escaped,
+    figure_cell,
     json_text,
     lines,
     milliseconds,
-    number,
     printable,
     table,
 )
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from codebench.evaluation import Aggregate, How
     from codebench.measures.names import Measure
-    from codebench.measures.statistics import Figure
     from codebench.scoring import Leaders, Scored, ScoredRun
 
 BEST = "*"
@@ -80,9 +79,14 @@ def caption(words: str) -> str:
     )
 
 
-def as_json(scored: ScoredRun) -> str:
-    """Return the summary as strict JSON."""
-    return json_text(run_data(scored))
+def as_json(
+    scored: ScoredRun, how: How = "macro", more: Mapping[str, Mapping[str, Any]] | None = None
+) -> str:
+    """Return the summary as strict JSON; `more` is added to retrievers by their names."""
+    data = run_data(scored, how)
+    for one in data["retrievers"]:
+        one.update((more or {}).get(one["name"], {}))
+    return json_text(data)
 
 
 def _title(scored: ScoredRun, *, markdown: bool) -> str:
@@ -105,7 +109,7 @@ def _row(
     return [
         one.name,
         *(
-            _mark(leading.get(str(measure)), one.name) + cell(mean.figures[str(measure)])
+            _mark(leading.get(str(measure)), one.name) + figure_cell(mean.figures[str(measure)])
             for measure in measures
         ),
         NONE if one.floor else milliseconds(_ms(one.latency.p50)),
@@ -119,17 +123,6 @@ def _mark(leading: Leaders | None, name: str) -> str:
     if leading is None:
         return ""
     return BEST if name == leading.best else LEVEL if name in leading.level else ""
-
-
-def cell(figure: Figure) -> str:
-    """Return `value ±half` of a figure; the half width is the wider side of the interval."""
-    if figure.value is None:
-        return NONE
-    digits = 0 if figure.value > 100 else 3
-    if figure.low is None or figure.high is None:
-        return number(figure.value, digits)
-    half = max(figure.high - figure.value, figure.value - figure.low)
-    return f"{number(figure.value, digits)} ±{half:.{digits}f}".replace("±0.", "±.")
 
 
 def _ms(nanoseconds: int | None) -> float | None:

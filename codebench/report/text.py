@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from codebench.measures.statistics import Figure
+
 NONE = "-"
 """Stands where there is no figure."""
 
@@ -32,6 +34,17 @@ def printable(text: str) -> str:
 def number(value: float | None, digits: int = 3) -> str:
     """Return a figure with its digits; a dash where there is none."""
     return NONE if value is None else f"{value:.{digits}f}"
+
+
+def figure_cell(figure: Figure) -> str:
+    """Return `value ±half` of a figure; the half width is the wider side of the interval."""
+    if figure.value is None:
+        return NONE
+    digits = 0 if figure.value > 100 else 3
+    if figure.low is None or figure.high is None:
+        return number(figure.value, digits)
+    half = max(figure.high - figure.value, figure.value - figure.low)
+    return f"{number(figure.value, digits)} ±{half:.{digits}f}".replace("±0.", "±.")
 
 
 def milliseconds(value: float | None) -> str:
