@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from codebench.adapter import Retriever
+    from codebench.adapter import RateLimited, Retriever
     from codebench.evaluation import evaluate
     from codebench.model import Chunk, Corpus, Hit
 
-__all__ = ["Chunk", "Corpus", "Hit", "Retriever", "__version__", "evaluate"]
+__all__ = ["Chunk", "Corpus", "Hit", "RateLimited", "Retriever", "__version__", "evaluate"]
 
 _HOMES = {
     "Chunk": "codebench.model",
     "Corpus": "codebench.model",
     "Hit": "codebench.model",
+    "RateLimited": "codebench.adapter",
     "Retriever": "codebench.adapter",
     "evaluate": "codebench.evaluation",
 }

@@ -246,6 +246,8 @@ class Answer:
         repeat: 0 for the answer that is scored; later ones are for latency.
         error: one line, for a person.
         repairs: what was mended in the output, by kind, e.g. {"cut to depth": 3}.
+        waited_ns: how long a service that refused for a while was waited for, beside the latency.
+        server_ns: what a service said that the search took it.
     """
 
     query: str
@@ -255,6 +257,8 @@ class Answer:
     repeat: int = 0
     error: str = ""
     repairs: Mapping[str, int] = field(default_factory=dict)
+    waited_ns: int = 0
+    server_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +269,11 @@ class IndexCost:
         start_seconds: from the start of the process until the adapter was made.
         seconds: wall time of `index`.
         cpu_seconds: user and system time of the worker's process tree during `index`.
-        peak_rss_bytes: largest resident memory of the worker after `index`.
+        peak_rss_bytes: largest resident memory of the worker's process tree during `index`, as
+            sampled, and at least the worker's own (which is exact); pages that processes share
+            count in each of them.
         bytes: size of the index where the adapter tells it, or of what it wrote.
+        built_seconds: where a kept index was taken up in `seconds`: what building it took then.
     """
 
     start_seconds: float
@@ -274,6 +281,7 @@ class IndexCost:
     cpu_seconds: float
     peak_rss_bytes: int
     bytes: int | None = None
+    built_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,22 @@ def raw_row(item: Any) -> Any:
     """
     if not isinstance(item, Hit):
         return {"type": type(item).__name__}
+    if _is_plain(item):
+        return [item.path, item.start_line, item.end_line, item.symbol, item.score]
     values = (item.path, item.start_line, item.end_line, item.symbol, item.score)
     return [_plain(value) for value in values]
+
+
+def _is_plain(hit: Hit) -> bool:
+    """Whether nothing of a hit needs a conversion; most hits are so, and there are many."""
+    start, end = hit.start_line, hit.end_line
+    return (
+        type(hit.path) is str
+        and (start is None or (type(start) is int and -_BIG < start < _BIG))
+        and (end is None or (type(end) is int and -_BIG < end < _BIG))
+        and (hit.symbol is None or type(hit.symbol) is str)
+        and (hit.score is None or type(hit.score) is float)
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -51,10 +51,30 @@ def validate(
     hits = []
     for number, row in enumerate(rows[:k], start=1):
         try:
-            hits.append(_hit(row, root, lengths, repairs))
+            hits.append(_good(row, lengths) or _hit(row, root, lengths, repairs))
         except ValueError as error:
             raise InvalidOutput(f"hit {number}: {error}") from None
     return tuple(hits), repairs
+
+
+def _good(row: Any, lengths: Mapping[str, int]) -> Hit | None:
+    """Return the hit of a row that needs no repair; most are so, and there are many."""
+    if type(row) is not list or len(row) != 5:
+        return None
+    path, start, end, symbol, score = row
+    length = lengths.get(path) if type(path) is str else None
+    if length is None:
+        return None
+    whole = start is None and end is None
+    if not whole and not (
+        type(start) is int and type(end) is int and 1 <= start <= end and end <= length
+    ):
+        return None
+    if symbol is not None and not (type(symbol) is str and symbol.isascii()):
+        return None
+    if score is not None and not (type(score) is float and math.isfinite(score)):
+        return None
+    return Hit(path, start, end, symbol, score)
 
 
 def _hit(row: Any, root: str, lengths: Mapping[str, int], repairs: dict[str, int]) -> Hit:

@@ -6,6 +6,7 @@ adapter prints can be taken for a reply. The process ends when the requests end.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -14,7 +15,7 @@ from pathlib import Path
 from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from codebench.adapter import Retriever, file_digest, find, load, make, one_line
+from codebench.adapter import RateLimited, Retriever, file_digest, find, load, make, one_line
 from codebench.corpus.tables import read_tables
 from codebench.errors import AdapterError
 from codebench.model import Corpus
@@ -27,10 +28,16 @@ Message = dict[str, Any]
 
 
 class Worker:
-    """One adapter's life: make, index, search …, close."""
+    """One adapter's life: make, index, search …, close.
 
-    def __init__(self) -> None:
+    Args:
+        tell: sends a line ahead of the reply, for requests that take long.
+    """
+
+    def __init__(self, tell: Callable[[Message], None]) -> None:
         self.retriever: Retriever | None = None
+        self.tell = tell
+        self.home = os.getcwd()  # noqa: PTH109  # compared after each search: it must be fast
 
     def make(self, message: Message) -> Message:
         """Load the adapter and make it, unless it says that it cannot run here."""
@@ -40,6 +47,8 @@ class Worker:
             sys.path.append(str(source.file.parent))  # last: it must not hide what is installed
         kind = load(reference, folder)
         reply: Message = {"digest": file_digest(source, kind), "version": str(kind.version)}
+        if source.file is not None:
+            reply["file"] = str(source.file)
         missing = kind.missing()
         if missing:
             return {**reply, "missing": str(missing)}
@@ -48,38 +57,80 @@ class Worker:
 
     def index(self, message: Message) -> Message:
         """Read the chunk tables, then time `index`."""
-        tables = read_tables(Path(message["tables"]))
-        corpus = Corpus(Path(message["root"]), message["digest"], tables)
+        corpus = _corpus(message)
         retriever = self._made()
-        cpu, start = _cpu_seconds(), perf_counter()
-        retriever.index(corpus)
-        seconds, cpu = perf_counter() - start, _cpu_seconds() - cpu
-        size = retriever.index_bytes()
-        return {
-            "seconds": seconds,
-            "cpu_seconds": cpu,
-            "peak_rss_bytes": _peak_rss_bytes(),
-            "bytes": None if size is None else int(size),
-        }
+        cost = _timed(lambda: retriever.index(corpus))
+        self.home = os.getcwd()  # noqa: PTH109  # an adapter may move before it is searched
+        return {**cost, "bytes": _size(retriever)}
+
+    def restore(self, message: Message) -> Message:
+        """Take up a kept index, timed as `index` is; `restored` is False where it was refused."""
+        corpus = _corpus(message)
+        retriever = self._made()
+        taken: list[bool] = []
+        folder = Path(message["kept"])
+        cost = _timed(lambda: taken.append(bool(retriever.restore(corpus, folder))))
+        self.home = os.getcwd()  # noqa: PTH109
+        return {**cost, "bytes": _size(retriever), "restored": taken[0]}
+
+    def save(self, message: Message) -> Message:
+        """Have the index written into a folder; `saved` is False where it cannot be kept."""
+        return {"saved": bool(self._made().save(Path(message["kept"])))}
+
+    def update(self, message: Message) -> Message:
+        """Time bringing the index to another corpus; `updated` is False where not offered."""
+        corpus = _corpus(message)
+        retriever = self._made()
+        done: list[bool] = []
+        cost = _timed(lambda: done.append(bool(retriever.update(corpus, message["changed"]))))
+        return {**cost, "bytes": _size(retriever), "updated": done[0]}
 
     def search(self, message: Message) -> Message:
         """Time one search. What it returned is checked by who asked."""
-        search, text, k = self._made().search, message["text"], message["k"]
+        retriever, text, k = self._made(), message["text"], message["k"]
+        search = retriever.search
+        retriever.server_seconds = None
         start = perf_counter_ns()
         try:
             found: Any = search(text, k)
+        except RateLimited as refusal:
+            return {"limited": refusal.seconds, "latency_ns": perf_counter_ns() - start}
         except BaseException as error:  # noqa: BLE001  # whatever it raises costs one answer
             latency = perf_counter_ns() - start
-            return {"latency_ns": latency, "error": one_line(error)}
+            return self._looked_after({"latency_ns": latency, "error": one_line(error)})
         latency = perf_counter_ns() - start
         if not is_list(found):
-            kind = type(found).__name__
-            return {"latency_ns": latency, "bad": f"search returned a {kind}, not a list of hits"}
-        return {
+            what = f"search returned a {type(found).__name__}, not a list of hits"
+            return self._looked_after({"latency_ns": latency, "bad": what})
+        reply = {
             "latency_ns": latency,
             "count": len(found),
             "rows": [raw_row(item) for item in found[:k]],
         }
+        if retriever.server_seconds is not None:
+            reply["server_seconds"] = float(retriever.server_seconds)
+        return self._looked_after(reply)
+
+    def _looked_after(self, reply: Message) -> Message:
+        """Undo a change of directory, so that it costs no later answer, and tell of it."""
+        try:
+            here = os.getcwd()  # noqa: PTH109
+        except OSError:
+            here = ""
+        if here != self.home:
+            reply["moved"] = True
+            with contextlib.suppress(OSError):
+                os.chdir(self.home)
+        return reply
+
+    def load(self, message: Message) -> Message:
+        """Ask many texts at once; each search is told when it is over."""
+        from codebench.runner.load import Driver, Load  # noqa: PLC0415  # few runs ask for it
+
+        retriever = self._made()
+        driver = Driver(retriever.search, concurrent=retriever.concurrent, report=self.tell)
+        wanted = Load(message["concurrency"], message["rate"])
+        return {"done": driver.drive(message["texts"], message["k"], wanted)}
 
     def close(self, message: Message) -> Message:  # noqa: ARG002  # one shape for all
         """Let the adapter stop what it started."""
@@ -91,6 +142,23 @@ class Worker:
         if self.retriever is None:
             raise AdapterError("the adapter was not made")
         return self.retriever
+
+
+def _corpus(message: Message) -> Corpus:
+    tables = read_tables(Path(message["tables"]))
+    return Corpus(Path(message["root"]), message["digest"], tables)
+
+
+def _size(retriever: Retriever) -> int | None:
+    size = retriever.index_bytes()
+    return None if size is None else int(size)
+
+
+def _timed(work: Callable[[], None]) -> Message:
+    cpu, start = _cpu_seconds(), perf_counter()
+    work()
+    seconds, cpu = perf_counter() - start, _cpu_seconds() - cpu
+    return {"seconds": seconds, "cpu_seconds": cpu, "peak_rss_bytes": _peak_rss_bytes()}
 
 
 def _cpu_seconds() -> float:
@@ -125,14 +193,24 @@ def serve(requests: int, replies: int) -> None:
     for pipe in (requests, replies):
         os.set_inheritable(pipe, False)  # programs that the adapter starts must not hold them
     sys.dont_write_bytecode = True  # nothing is left beside a user's adapter
-    worker = Worker()
+
+    def tell(message: Message) -> None:
+        data = memoryview(json.dumps(message).encode() + b"\n")
+        while data:
+            data = data[os.write(replies, data) :]
+
+    worker = Worker(tell)
     verbs: dict[str, Callable[[Message], Message]] = {
         "make": worker.make,
         "index": worker.index,
+        "restore": worker.restore,
+        "save": worker.save,
+        "update": worker.update,
         "search": worker.search,
+        "load": worker.load,
         "close": worker.close,
     }
-    with os.fdopen(requests, "rb") as reader, os.fdopen(replies, "wb", buffering=0) as writer:
+    with os.fdopen(requests, "rb") as reader:
         for line in reader:
             message = json.loads(line)
             try:
@@ -141,9 +219,7 @@ def serve(requests: int, replies: int) -> None:
                 reply = {"error": str(error)}
             except BaseException as error:  # noqa: BLE001  # the adapter's, not this process's
                 reply = {"error": one_line(error)}
-            data = memoryview(json.dumps(reply).encode() + b"\n")
-            while data:
-                data = data[writer.write(data) :]
+            tell(reply)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,300 @@
+"""A sealed run's answers in columns: all that measures and latency read, without the hits.
+
+Columns are made from the raw answers, and only believed beside the very files that they were
+made from: their `key` is a digest of those. What cannot be read, or does not fit together, counts
+as not there, and the raw answers are graded again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from codebench.measures.ranks import UNREACHED, Level, Places, Ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from codebench.measures.ranks import Reached
+
+    Array = NDArray[Any]
+    Arrays = dict[str, Array]
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The q queries of a suite, as an evaluation needs them.
+
+    Attributes:
+        queries: their IDs, sorted.
+        weights: (q,) float64.
+        clusters: the cluster of each; its own ID when in none.
+        repositories: the repository of each; empty where there is one only.
+        gold: digest of the queries and their gold.
+        suite: digest of the suite.
+    """
+
+    queries: tuple[str, ...]
+    weights: NDArray[np.float64]
+    clusters: tuple[str, ...]
+    repositories: tuple[str, ...]
+    gold: str
+    suite: str
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One retriever's a answers to q queries, in the order in which they were asked.
+
+    Attributes:
+        query: (a,) int32 which query, by its place among the sorted IDs.
+        repeat: (a,) int32; 0 is the answer that is scored.
+        status: (a,) uint8, an index into `model.STATUSES`.
+        latency_ns: (a,) int64; -1 where nothing was timed.
+        ranks: first-reach ranks of the scored answers.
+        about: what else is known of the retriever's run, as JSON.
+    """
+
+    query: NDArray[np.int32]
+    repeat: NDArray[np.int32]
+    status: NDArray[np.uint8]
+    latency_ns: NDArray[np.int64]
+    ranks: Ranks
+    about: Mapping[str, Any]
+
+
+class RanksBuilder:
+    """Takes in queries' first-reach ranks in any order, a few bytes each.
+
+    Args:
+        queries: how many there are.
+    """
+
+    def __init__(self, queries: int) -> None:
+        self._queries = queries
+        self._order: list[int] = []
+        self._returned: list[int] = []
+        self._levels: dict[int, _Parts] = {}
+        self._places = _Parts()
+
+    def add(self, query: int, reached: Reached) -> None:
+        """Add a query, by its place among the sorted IDs."""
+        self._order.append(query)
+        self._returned.append(reached.returned)
+        for grade, level in reached.levels.items():
+            parts = self._levels.setdefault(grade, _Parts())
+            parts.add(query, level.units, zip(level.ranks, level.bytes_read, strict=True))
+        places = sorted(
+            (place.rank or UNREACHED, -place.grade, place.weight, place.bytes_read or 0)
+            for place in reached.places
+        )
+        self._places.add(query, len(places), places)
+
+    def ranks(self, *, judged: bool) -> Ranks:
+        """Return all queries' ranks in the order of the sorted IDs.
+
+        Args:
+            judged: whether places judged not relevant are known.
+        """
+        returned = np.zeros(self._queries, np.int64)
+        returned[self._order] = self._returned
+        levels = {}
+        for grade in sorted(self._levels):
+            counts, ends, rows = self._levels[grade].sorted(self._queries, 2)
+            rank, read = rows[:, 0].astype(np.int32), rows[:, 1].astype(np.int64)
+            levels[grade] = Level(counts, ends, rank, read)
+        _, ends, rows = self._places.sorted(self._queries, 4)
+        places = Places(
+            ends=ends,
+            ranks=rows[:, 0].astype(np.int32),
+            grades=(-rows[:, 1]).astype(np.int32),
+            weights=rows[:, 2],
+            bytes_read=rows[:, 3].astype(np.int64),
+        )
+        return Ranks(self._queries, levels, places, returned, judged)
+
+
+class _Parts:
+    """Ragged rows of numbers by query, while they come in."""
+
+    def __init__(self) -> None:
+        from array import array  # noqa: PLC0415  # 8 bytes a number, not 32
+
+        self.query = array("l")
+        self.units = array("l")
+        self.sizes = array("l")
+        self.numbers = array("d")  # whole numbers below 2**53 among them, which it holds exactly
+
+    def add(self, query: int, units: int, rows: Iterable[tuple[float, ...]]) -> None:
+        before = len(self.numbers)
+        for row in rows:
+            self.numbers.extend(row)
+        self.query.append(query)
+        self.units.append(units)
+        self.sizes.append(len(self.numbers) - before)
+
+    def sorted(self, queries: int, width: int) -> tuple[Array, Array, Array]:
+        """Return (q,) units, (q,) ends, and the rows (e, width) by query."""
+        query = np.array(self.query, np.int64)
+        sizes = np.array(self.sizes, np.int64) // width
+        rows = np.array(self.numbers, np.float64).reshape(-1, width)
+        order = np.argsort(np.repeat(query, sizes), kind="stable")
+        units, counts = np.zeros(queries, np.int64), np.zeros(queries, np.int64)
+        units[query] = np.array(self.units, np.int64)
+        counts[query] = sizes
+        return units, np.cumsum(counts), rows[order]
+
+
+def write_asked(path: Path, key: str, asked: Asked) -> None:
+    """Write the queries' columns; `OSError` where that cannot be done."""
+    head = {
+        "queries": asked.queries,
+        "clusters": [
+            "" if own == query else own
+            for own, query in zip(asked.clusters, asked.queries, strict=True)
+        ],
+        "repositories": asked.repositories if any(asked.repositories) else [],
+        "gold": asked.gold,
+        "suite": asked.suite,
+    }
+    _write(path, key, head, {"weights": asked.weights})
+
+
+def read_asked(path: Path, key: str) -> Asked | None:
+    """Read the queries' columns; None where they are not there, or not of this key."""
+    found = _read(path, key)
+    if found is None:
+        return None
+    head, arrays = found
+    try:
+        queries = tuple(map(str, head["queries"]))
+        clusters = tuple(own or query for own, query in zip(head["clusters"], queries, strict=True))
+        repositories = tuple(head["repositories"]) or ("",) * len(queries)
+        weights = arrays["weights"].astype(np.float64)
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not len(weights) == len(repositories) == len(queries):
+        return None
+    return Asked(queries, weights, clusters, repositories, str(head["gold"]), str(head["suite"]))
+
+
+def write_columns(path: Path, key: str, columns: Columns) -> None:
+    """Write a retriever's columns; `OSError` where that cannot be done."""
+    ranks = columns.ranks
+    arrays: Arrays = {
+        "query": columns.query,
+        "repeat": columns.repeat,
+        "status": columns.status,
+        "latency_ns": columns.latency_ns,
+        "returned": ranks.returned,
+        "places.ends": ranks.places.ends,
+        "places.ranks": ranks.places.ranks,
+        "places.grades": ranks.places.grades,
+        "places.weights": ranks.places.weights,
+    }
+    if ranks.places.bytes_read is not None:
+        arrays["places.bytes_read"] = ranks.places.bytes_read
+    for grade, level in ranks.levels.items():
+        arrays |= {f"{grade}.units": level.units, f"{grade}.ends": level.ends}
+        arrays[f"{grade}.ranks"] = level.ranks
+        if level.bytes_read is not None:
+            arrays[f"{grade}.bytes_read"] = level.bytes_read
+    head = {"about": dict(columns.about), "levels": sorted(ranks.levels), "judged": ranks.judged}
+    _write(path, key, head, arrays)
+
+
+def read_columns(path: Path, key: str, queries: int) -> Columns | None:
+    """Read a retriever's columns; None where they are not there, or not of this key."""
+    found = _read(path, key)
+    if found is None:
+        return None
+    head, arrays = found
+    try:
+        columns = _columns(head, arrays, queries)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return columns if _fits(columns, queries) else None
+
+
+def _columns(head: dict[str, Any], arrays: Arrays, queries: int) -> Columns:
+    levels = {
+        int(grade): Level(
+            arrays[f"{grade}.units"],
+            arrays[f"{grade}.ends"],
+            arrays[f"{grade}.ranks"],
+            arrays.get(f"{grade}.bytes_read"),
+        )
+        for grade in head["levels"]
+    }
+    places = Places(
+        arrays["places.ends"],
+        arrays["places.ranks"],
+        arrays["places.grades"],
+        arrays["places.weights"],
+        arrays.get("places.bytes_read"),
+    )
+    return Columns(
+        query=arrays["query"],
+        repeat=arrays["repeat"],
+        status=arrays["status"],
+        latency_ns=arrays["latency_ns"],
+        ranks=Ranks(queries, levels, places, arrays["returned"], bool(head["judged"])),
+        about=dict(head["about"]),
+    )
+
+
+def _fits(columns: Columns, queries: int) -> bool:
+    """Whether the lengths agree, so that no measure reads beside its query."""
+    own = (columns.query, columns.repeat, columns.status, columns.latency_ns)
+    ranks = columns.ranks
+    ragged: list[tuple[Array, Array]] = [(ranks.places.ends, ranks.places.ranks)]
+    ragged += [(level.ends, level.ranks) for level in ranks.levels.values()]
+    return (
+        len({len(column) for column in own}) == 1
+        and len(ranks.returned) == queries
+        and (not len(columns.query) or (columns.query.min() >= 0 and columns.query.max() < queries))
+        and all(len(level.units) == queries for level in ranks.levels.values())
+        and all(
+            len(ends) == queries
+            and bool(np.all(np.diff(ends, prepend=0) >= 0))
+            and (int(ends[-1]) if queries else 0) == len(rows)
+            for ends, rows in ragged
+        )
+    )
+
+
+def _write(path: Path, key: str, head: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    text = json.dumps({"format": FORMAT, "key": key, **head}, separators=(",", ":"))
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            named: dict[str, Any] = {"head": np.frombuffer(text.encode(), np.uint8), **arrays}
+            np.savez_compressed(file, **named)
+        os.replace(part, path)  # noqa: PTH105  # the same call
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _read(path: Path, key: str) -> tuple[dict[str, Any], Arrays] | None:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            head = json.loads(file["head"].tobytes())
+            if head.get("format") != FORMAT or head.get("key") != key:
+                return None
+            return head, {name: file[name] for name in file.files if name != "head"}
+    except (
+        *(OSError, ValueError, KeyError, AttributeError, TypeError, EOFError),
+        *(zipfile.BadZipFile, zlib.error, MemoryError, RecursionError, NotImplementedError),
+    ):
+        return None

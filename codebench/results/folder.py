@@ -1,0 +1,161 @@
+"""Run folders <-> Run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from codebench.errors import ResultsError
+from codebench.model import Candidate
+from codebench.reading import Faults, Fields, parse_json, shown
+from codebench.results.layout import ANSWERS, FORMAT, MANIFEST, SUITE, TABLES, raw_file
+from codebench.results.retriever import GOOD_ENDS
+from codebench.results.rows import read_answers
+from codebench.results.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from codebench.measures.columns import Asked
+    from codebench.results.retriever import RetrieverRun
+
+_MAX = 2**63
+_TAIL = 65536
+"""Bytes at the end of an answers file that surely hold its last row, where that is an end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run folder, read.
+
+    Attributes:
+        path: the folder.
+        manifest: `manifest.json` as it is.
+        retrievers: in the order in which they were asked for, floors first.
+        depth: how many hits each answer could hold.
+        complete: True where nothing was cut off and every retriever that can run here
+            answered to the end.
+        asked: the queries in columns, where the run is sealed and its columns can be believed.
+    """
+
+    path: Path
+    manifest: Mapping[str, Any]
+    retrievers: tuple[RetrieverRun, ...]
+    depth: int
+    complete: bool
+    asked: Asked | None = None
+
+    @property
+    def suite_folder(self) -> Path:
+        """The suite that was asked."""
+        return self.path / SUITE
+
+    @property
+    def tables_file(self) -> Path:
+        """The chunk tables of the corpus."""
+        return self.path / TABLES
+
+
+def read_run(path: Path) -> Run:
+    """Read a run folder, complete or not.
+
+    Raises:
+        ResultsError: the folder is no run, or of another format.
+        InputError: a file in it is damaged beyond a torn last line; every fault is listed.
+    """
+    if not (path / MANIFEST).is_file():
+        raise ResultsError(f"{path}: is no run; it holds no {MANIFEST}")
+    faults = Faults(path / MANIFEST)
+    manifest = _read_manifest(path / MANIFEST, faults)
+    fields = Fields(manifest, faults)
+    if manifest.get("format") != FORMAT:
+        raise ResultsError(
+            f"{path / MANIFEST}: is of format {shown(manifest.get('format'))}, not {FORMAT}; "
+            "read it with the codebench that wrote it"
+        )
+    depth = fields.integer("depth", low=1, high=_MAX)
+    sealed = fields.flag("complete")
+    stored = Stored(path, depth)
+    retrievers = []
+    for inner in fields.objects("retrievers"):
+        candidate, file = _candidate(inner)
+        if faults.found:
+            continue
+        found = stored.retriever(candidate, file)
+        retrievers.append(found or read_answers(raw_file(path, file), candidate, faults))
+    faults.check()
+    done = all(one.state in GOOD_ENDS for one in retrievers)
+    asked = stored.asked if any(one.columns for one in retrievers) else None
+    return Run(path, manifest, tuple(retrievers), depth, sealed and done, asked)
+
+
+def read_ends(path: Path) -> tuple[dict[str, Any], bool]:
+    """Return a run folder's manifest, and whether the run is complete, without its answers.
+
+    Raises:
+        ResultsError: the folder is no run, or of another format.
+        InputError: the manifest, or a retriever's last row, is damaged.
+    """
+    if not (path / MANIFEST).is_file():
+        raise ResultsError(f"{path}: is no run; it holds no {MANIFEST}")
+    faults = Faults(path / MANIFEST)
+    manifest = _read_manifest(path / MANIFEST, faults)
+    fields = Fields(manifest, faults)
+    complete = fields.flag("complete")
+    rows = list(fields.objects("retrievers"))
+    files = [_candidate(inner)[1] for inner in rows]
+    faults.check()
+    states = [inner.data.get("state") for inner in rows]
+    return manifest, complete and all(
+        state in GOOD_ENDS if state else _ended(path / ANSWERS / file)
+        for file, state in zip(files, states, strict=True)
+    )
+
+
+def _ended(path: Path) -> bool:
+    """Tell from its last row whether a retriever ended as it should."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            lines = file.read(_TAIL).split(b"\n")
+    except OSError:
+        return False
+    try:
+        row = parse_json(lines[-2].decode("utf-8")) if len(lines) > 1 else None
+    except ValueError:
+        return False
+    return isinstance(row, dict) and row.get("kind") == "end" and row.get("state") in GOOD_ENDS
+
+
+def _read_manifest(path: Path, faults: Faults) -> dict[str, Any]:
+    try:
+        data = parse_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        faults.add(error.strerror or str(error))
+    except ValueError as error:
+        faults.add(str(error))
+    else:
+        if isinstance(data, dict):
+            return data
+        faults.add("is not an object")
+    faults.check()
+    raise AssertionError  # check() has raised
+
+
+def _candidate(fields: Fields) -> tuple[Candidate, str]:
+    file = fields.text("file", empty=False)
+    if "/" in file or "\\" in file:
+        fields.fault("file", "is not a name in the folder answers", file)
+    candidate = Candidate(
+        name=fields.text("name", empty=False),
+        reference=fields.text("reference"),
+        options=tuple(sorted(fields.mapping("options").items())),
+        version=fields.text("version"),
+        digest=fields.text("digest"),
+        floor=fields.flag("floor"),
+    )
+    fields.text("state", "")
+    fields.mapping("checkout", {})
+    fields.finish()
+    return candidate, file

@@ -1,0 +1,122 @@
+"""The columns of a sealed run, believed only beside the files that they were made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, overload
+
+from codebench.model import Answer
+from codebench.reading import Faults
+from codebench.results.layout import ASKED, COLUMNS, PACKED, SUITE, TABLES, columns_file, raw_file
+from codebench.results.rows import Rows, read_answers, take
+
+if TYPE_CHECKING:
+    from codebench.measures.columns import Asked
+    from codebench.model import Candidate
+    from codebench.results.retriever import RetrieverRun
+
+
+class StoredAnswers(Sequence[Answer]):
+    """A sealed run's answers, read from disk when somebody looks at them."""
+
+    def __init__(self, path: Path, candidate: Candidate, count: int) -> None:
+        self._path = path
+        self._candidate = candidate
+        self._count = count
+        self._read: tuple[Answer, ...] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self._answers)
+
+    @overload
+    def __getitem__(self, place: int) -> Answer: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Answer]: ...
+    def __getitem__(self, place: int | slice) -> Answer | Sequence[Answer]:
+        return self._answers[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._answers == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash((self._path, self._count))
+
+    @property
+    def _answers(self) -> tuple[Answer, ...]:
+        if self._read is None:
+            faults = Faults(self._path)
+            self._read = read_answers(self._path, self._candidate, faults).answers
+            faults.check()
+        return self._read
+
+
+class Stored:
+    """The columns of a run folder, as far as they can be believed."""
+
+    def __init__(self, path: Path, depth: int) -> None:
+        self.path = path
+        self.depth = depth
+
+    @cached_property
+    def key(self) -> str:
+        """What they hang on."""
+        return columns_key(self.path, self.depth)
+
+    @cached_property
+    def asked(self) -> Asked | None:
+        """The queries; None where they cannot be believed."""
+        from codebench.measures.columns import read_asked  # noqa: PLC0415  # it needs numpy
+
+        return read_asked(self.path / COLUMNS / ASKED, self.key)
+
+    def retriever(self, candidate: Candidate, file: str) -> RetrieverRun | None:
+        """Return what a retriever did; None where its raw rows must be read."""
+        raw = raw_file(self.path, file)
+        place = columns_file(self.path, file)
+        if raw.suffix != PACKED or not place.exists() or self.asked is None:
+            return None
+        from codebench.measures.columns import read_columns  # noqa: PLC0415
+
+        key = answers_key(self.key, raw)
+        columns = read_columns(place, key, len(self.asked.queries))
+        if columns is None:
+            return None
+        rows, faults = Rows(), Faults(place)
+        for number, row in enumerate(columns.about.get("rows", ()), start=1):
+            take(row, rows, faults, number)
+        if faults.found:
+            return None
+        rows.first_ns = columns.about.get("first_ns")
+        answers = StoredAnswers(raw, candidate, len(columns.query)) if len(columns.query) else ()
+        return rows.retriever(candidate, cast("tuple[Answer, ...]", answers), columns)
+
+
+def columns_key(path: Path, depth: int) -> str:
+    """Return what all columns of a run hang on: the suite, the tables, the depth and the rules."""
+    from codebench import grading  # noqa: PLC0415  # its text is its version
+    from codebench.measures import columns  # noqa: PLC0415
+
+    digest = hashlib.sha256(f"{depth}".encode())
+    suite = sorted((path / SUITE).glob("*.*"))
+    for file in (*suite, path / TABLES, Path(grading.__file__), Path(columns.__file__)):
+        digest.update(_file_digest(file).encode())
+    return digest.hexdigest()
+
+
+def answers_key(key: str, raw: Path) -> str:
+    """Return what one retriever's columns hang on: those of the run, and its answers."""
+    return hashlib.sha256(f"{key} {_file_digest(raw)}".encode()).hexdigest()
+
+
+def _file_digest(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError:
+        return ""
