@@ -78,6 +78,15 @@ def test_the_right_symbol_is_worth_more_than_ten_siblings() -> None:
     assert found == [pytest.approx(2 / 3), pytest.approx(3 / 7), 0.0, 1.0]
 
 
+def test_one_hit_that_shows_two_symbols_is_worth_the_best_two_hits() -> None:
+    targets = (Target("a.py", "a.py::f"), Target("a.py", f"a.py::{MODULE}"))
+    suite = _suite(Query("q", "t", targets))
+    answers = [Answer("q", "ok", (Hit("a.py", 1, 10),))]
+    names = ["P(rel=3)@1", "P(rel=3)@2", "R(rel=3)@1", "nDCG@1", "nDCG@2", "AP(rel=3)@1"]
+    values = evaluate_answers(suite, TABLES, answers, names, depth=5).values
+    assert list(values.values()) == [1.0, 1.0, 1.0, 1.0, 1.0, 0.5]
+
+
 # Plain judgments.
 
 
@@ -284,6 +293,22 @@ def test_micro_recall_weighs_units_not_queries() -> None:
         aggregate(codebench.evaluate(qrels, {}, ["RR"]), "micro")
     with pytest.raises(UsageError, match="no tag `repository`"):
         aggregate(evaluation, "repositories")
+
+
+def test_the_interval_of_a_micro_f_is_near_the_jackknifes() -> None:
+    source = np.random.default_rng(9)
+    qrels = {f"q{at}": {f"d{rank}": 1 for rank in range(1 + at % 5)} for at in range(80)}
+    run = {query: [f"d{rank}" for rank in source.permutation(12)] for query in qrels}
+
+    def micro(left_out: str = "") -> Any:
+        kept = {query: judged for query, judged in qrels.items() if query != left_out}
+        evaluation = codebench.evaluate(kept, run, ["F(beta=3)@4"])
+        return aggregate(evaluation, "micro").figures["F(beta=3)@4"]
+
+    whole = micro()
+    left = np.array([micro(query).value for query in qrels])
+    error = math.sqrt(79 / 80 * ((left - left.mean()) ** 2).sum())
+    assert (whole.high - whole.low) / 2 == pytest.approx(1.99 * error, rel=0.05)
 
 
 def test_slices_by_a_tag() -> None:

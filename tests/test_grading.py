@@ -62,7 +62,8 @@ def level(name: str, hit: Hit, grade: int = 3) -> int:
         ((12, 14), True),  # fewer, and all of the hit's lines are its own
         ((19, 19), True),  # a sliver
         ((17, 22), False),  # 3 of 8 own lines, 3 of 6 lines of the hit: not more than half
-        ((16, 22), True),  # 4 of 8
+        ((16, 31), True),  # 4 of 8, though most of the hit is not its own
+        ((17, 31), False),  # 3 of 8
         ((1, 40), True),  # one screen
         ((1, 64), True),  # 8 times its own 8 lines
         ((1, 65), False),  # a line more

@@ -158,7 +158,8 @@ def test_random_flips_are_seeded_and_near_the_t_test() -> None:
     assert not one.exact
     assert one.p != sign_flip(sample, seed=2).p
     assert one.p == pytest.approx(stats.ttest_1samp(sample, 0).pvalue, abs=0.01)
-    assert one.p >= 1 / 10_001
+    certain = sign_flip([1.0 + at / 100 for at in range(60)])
+    assert certain.p == certain.p_adjusted == 1 / 10_001
 
 
 def test_maxt_adjusts_for_the_family() -> None:
