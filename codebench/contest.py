@@ -292,6 +292,9 @@ def _latency(old: Contender, new: Contender, seed: int) -> LatencyChange:
 
 
 def _not_comparable(old: Contender, new: Contender) -> str:
+    for one in (old, new):
+        if one.answers.latency_doubt:
+            return f"{one.label}: {one.answers.latency_doubt}"
     if not old.machine or not new.machine:
         return "the machine is not known"
     fields = sorted(

@@ -1,13 +1,55 @@
-"""What every test shares: a cache of its own, so that no run sees another's."""
+"""What every test shares: a cache of its own, one run of the suite tiny, golden output."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from codebench.cli.main import main
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rewrite-golden",
+        action="store_true",
+        help="write what the program prints into tests/golden, to be read in the diff",
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Return a check that a text is what a file of tests/golden holds."""
+
+    def check(name: str, text: str) -> None:
+        # The last digits of a sum differ between processors.
+        text = re.sub(r"\d+\.\d{10,}(e-\d+)?", lambda found: f"{float(found.group()):.9f}", text)
+        path = GOLDEN / name
+        if request.config.getoption("--rewrite-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.read_text(encoding="utf-8") == text
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a run of bm25, ripgrep and the floors over the suite tiny, made once."""
+    results = tmp_path_factory.mktemp("results")
+    words = "run tiny -r bm25 -r ripgrep --repeats 1 --jobs 1 -o".split()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CODEBENCH_CACHE", str(results / "cache"))
+        assert main([*words, str(results / "local")]) == 0
+    (run,) = (path for path in (results / "local").iterdir() if path.is_dir())
+    return run
 
 
 @pytest.fixture(autouse=True)

@@ -84,6 +84,11 @@ def run(arguments: argparse.Namespace) -> int:
     runs = [read_run(path) for path in arguments.runs]
     depth = min(one.depth for one in runs)
     measures = [*within_depth((PRIMARY, BESIDE), depth), *asked]
+    if not measures:
+        raise UsageError(
+            f"{PRIMARY} and {BESIDE} need a depth of 10, and a run has {depth}; name one with -m, "
+            f"as R(rel=3)@{depth}"
+        )
     scored = [score(one, measures) for one in runs]
     contenders = _contenders(scored, arguments.retriever, floors=arguments.floors)
     result = contest(

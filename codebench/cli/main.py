@@ -56,8 +56,10 @@ def main(arguments: Sequence[str]) -> int:
         status = _dispatch(arguments)
         sys.stdout.flush()
     except CodebenchError as error:
-        for line in str(error).splitlines():
-            print(f"codebench: {line}", file=sys.stderr)
+        from codebench.report.text import printable  # noqa: PLC0415  # errors alone need it
+
+        for line in str(error).split("\n"):
+            print(f"codebench: {printable(line)}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("codebench: interrupted", file=sys.stderr)

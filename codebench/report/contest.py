@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.measures.statistics import FEW
 from codebench.report.data import finite
-from codebench.report.text import NONE, csv_text, escaped, json_text, lines, milliseconds, table
+from codebench.report.text import (
+    NONE,
+    csv_text,
+    digits_of,
+    escaped,
+    json_text,
+    lines,
+    milliseconds,
+    table,
+)
 
 if TYPE_CHECKING:
     from codebench.comparison import Comparison, Difference
@@ -159,7 +168,7 @@ def _differences(contest: Contest, names: _Names, *, markdown: bool) -> str:
                 _p(one.p_adjusted),
                 f"{one.wins}/{one.ties}/{one.losses}",
                 NONE if one.ratio is None else f"{one.ratio:+.2f}",
-                _value(one, one.smallest) if undecided else NONE,
+                _value(one, one.smallest) if undecided and one.changed else NONE,
                 str(one.needed) if undecided and one.needed else NONE,
             ]
         )
@@ -168,16 +177,12 @@ def _differences(contest: Contest, names: _Names, *, markdown: bool) -> str:
     return table(headers, rows, markdown=markdown, left=len(names.headers) + 2)
 
 
-def _digits(one: Difference) -> int:
-    return 3 if one.measure.scale == 1 else 0
-
-
 def _value(one: Difference, value: float | None) -> str:
-    return NONE if value is None else f"{value:.{_digits(one)}f}"
+    return NONE if value is None else f"{value:.{digits_of(one.measure)}f}"
 
 
 def _signed(one: Difference, value: float) -> str:
-    return f"{value:+.{_digits(one)}f}"
+    return f"{value:+.{digits_of(one.measure)}f}"
 
 
 def _interval(one: Difference) -> str:

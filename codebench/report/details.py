@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import aggregate, recall_curve, slices
 from codebench.report.data import figure_data, finite
-from codebench.report.text import NONE, csv_text, escaped, figure_cell, number, table
+from codebench.report.text import csv_text, digits_of, escaped, figure_cell, number, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,7 +95,9 @@ def slices_text(evaluations: Evaluations, suite: Suite, tag: str, *, markdown: b
     rows: dict[str, list[list[str]]] = {}
     for name, evaluation in evaluations.items():
         for one in slices(evaluation, suite, tag):
-            cells = [figure_cell(figure) for figure in one.figures.values()]
+            cells = [
+                figure_cell(one.figures[str(measure)], measure) for measure in evaluation.measures
+            ]
             rows.setdefault(one.value, []).append([one.value or "(none)", str(one.n), name, *cells])
     shown = [measure.short for measure in next(iter(evaluations.values())).measures]
     own = table(
@@ -190,7 +192,15 @@ def per_query_text(evaluations: Evaluations, *, markdown: bool) -> str:
     """Return every query's values: a row a query and retriever."""
     first = next(iter(evaluations.values()))
     rows = [
-        [query, name, *(_value(value) for value in evaluation.per_query[query].values()), status]
+        [
+            query,
+            name,
+            *(
+                number(evaluation.per_query[query][str(measure)], digits_of(measure, 4))
+                for measure in first.measures
+            ),
+            status,
+        ]
         for query, name, evaluation, status in _by_query(evaluations)
     ]
     shown = [measure.short for measure in first.measures]
@@ -224,10 +234,6 @@ def _by_query(evaluations: Evaluations) -> list[tuple[str, str, Evaluation, str]
         for at, query in enumerate(first.queries)
         for name, evaluation in evaluations.items()
     ]
-
-
-def _value(value: float | None) -> str:
-    return NONE if value is None else f"{value:.0f}" if value > 100 else f"{value:.4f}"
 
 
 def _headed(title: str, own: str, *, markdown: bool) -> str:

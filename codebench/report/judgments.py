@@ -93,11 +93,14 @@ def _unanswered(judged: Judged) -> list[str]:
 
 
 def _notes(judged: Judged, figures: Mapping[str, Figure]) -> list[str]:
+    empty: dict[int, list[str]] = {}
+    for name, figure in figures.items():
+        empty.setdefault(figure.excluded, []).append(name)
     notes = [
-        f"{name}: {figure.excluded} queries without a relevant document are left out "
+        f"{', '.join(names)}: {count} queries without a relevant document are left out "
         "(--empty-gold zero counts them as 0)"
-        for name, figure in figures.items()
-        if figure.excluded
+        for count, names in empty.items()
+        if count
     ]
     lone = _unanswered(judged)
     if lone:

@@ -31,7 +31,7 @@ LEVEL = "="
 
 _MARKS = (
     f"{BEST} the best, {LEVEL} not shown to be worse than it: undecided in a paired comparison "
-    "(`codebench compare --baseline best` shows it)"
+    "(codebench compare --baseline best shows it)"
 )
 
 
@@ -109,7 +109,8 @@ def _row(
     return [
         one.name,
         *(
-            _mark(leading.get(str(measure)), one.name) + figure_cell(mean.figures[str(measure)])
+            _mark(leading.get(str(measure)), one.name)
+            + figure_cell(mean.figures[str(measure)], measure)
             for measure in measures
         ),
         NONE if one.floor else milliseconds(_ms(one.latency.p50)),
@@ -144,10 +145,12 @@ def _notes(scored: ScoredRun, first: Aggregate) -> list[str]:
             notes.append(f"{one.name} {one.run.state}: {one.run.reason}")
         elif one.run.restarts:
             notes.append(f"{one.name} was restarted {one.run.restarts} times")
+        if one.run.latency_doubt:
+            notes.append(f"{one.name}: latency {one.run.latency_doubt}")
         failures = one.evaluation.failures if one.evaluation else {}
         if failures and not one.floor:
             counts = ", ".join(f"{count} {status}" for status, count in failures.items())
-            error = next((a.error for a in one.run.answers if a.status != "ok" and a.error), "")
+            error = one.run.first_error
             notes.append(f"{one.name}: {counts}" + (f" (first: {error})" if error else ""))
         notes += [f"{one.name}: {note}" for note in one.evaluation.notes] if one.evaluation else []
     if not scored.run.complete:

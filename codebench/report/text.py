@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from codebench.measures.names import Measure
     from codebench.measures.statistics import Figure
 
 NONE = "-"
@@ -36,11 +37,16 @@ def number(value: float | None, digits: int = 3) -> str:
     return NONE if value is None else f"{value:.{digits}f}"
 
 
-def figure_cell(figure: Figure) -> str:
+def digits_of(measure: Measure, small: int = 3) -> int:
+    """Return how many digits a measure's values are printed with; tokens are whole."""
+    return small if measure.scale == 1 else 0
+
+
+def figure_cell(figure: Figure, measure: Measure) -> str:
     """Return `value ±half` of a figure; the half width is the wider side of the interval."""
     if figure.value is None:
         return NONE
-    digits = 0 if figure.value > 100 else 3
+    digits = digits_of(measure)
     if figure.low is None or figure.high is None:
         return number(figure.value, digits)
     half = max(figure.high - figure.value, figure.value - figure.low)

@@ -69,11 +69,7 @@ def read_run(path: Path) -> Run:
     faults = Faults(path / MANIFEST)
     manifest = _read_manifest(path / MANIFEST, faults)
     fields = Fields(manifest, faults)
-    if manifest.get("format") != FORMAT:
-        raise ResultsError(
-            f"{path / MANIFEST}: is of format {shown(manifest.get('format'))}, not {FORMAT}; "
-            "read it with the codebench that wrote it"
-        )
+    _check_format(path, manifest)
     depth = fields.integer("depth", low=1, high=_MAX)
     sealed = fields.flag("complete")
     stored = Stored(path, depth)
@@ -102,6 +98,7 @@ def read_ends(path: Path) -> tuple[dict[str, Any], bool]:
     faults = Faults(path / MANIFEST)
     manifest = _read_manifest(path / MANIFEST, faults)
     fields = Fields(manifest, faults)
+    _check_format(path, manifest)
     complete = fields.flag("complete")
     rows = list(fields.objects("retrievers"))
     files = [_candidate(inner)[1] for inner in rows]
@@ -111,6 +108,14 @@ def read_ends(path: Path) -> tuple[dict[str, Any], bool]:
         state in GOOD_ENDS if state else _ended(path / ANSWERS / file)
         for file, state in zip(files, states, strict=True)
     )
+
+
+def _check_format(path: Path, manifest: Mapping[str, Any]) -> None:
+    if manifest.get("format") != FORMAT:
+        raise ResultsError(
+            f"{path / MANIFEST}: is of format {shown(manifest.get('format'))}, not {FORMAT}; "
+            "read it with the codebench that wrote it"
+        )
 
 
 def _ended(path: Path) -> bool:
