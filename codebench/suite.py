@@ -16,6 +16,7 @@ from codebench.model import Query, Related, Suite, Target
 from codebench.reading import Faults, Fields, read_objects, read_yaml
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 SUITE_FILE = "suite.yaml"
@@ -49,6 +50,47 @@ def read_suite(folder: Path) -> Suite:
     faults.found += queries_faults.found
     faults.check()
     return Suite(name, repository, snapshot, corpus_digest, queries, recipe, funnel)
+
+
+def members_of(folder: Path) -> tuple[tuple[str, Path], ...]:
+    """Return the member suites of a folder, by name; a plain suite is its own, without a name.
+
+    A `suite.yaml` of several suites has a `name` and `members`, folders relative to it.
+
+    Raises:
+        SuiteError: the folder is not there, or holds no suite.
+        InputError: something in its files is wrong; every fault is listed.
+    """
+    if not (folder / SUITE_FILE).is_file():
+        raise SuiteError(f"{folder}: is no suite folder; it holds no {SUITE_FILE}")
+    faults = Faults(folder / SUITE_FILE)
+    fields = read_yaml(folder / SUITE_FILE, faults)
+    if "members" not in fields.data:
+        return (("", folder),)
+    fields.text("name", empty=False)
+    fields.mapping("recipe", {})
+    names = fields.texts("members")
+    fields.finish()
+    if not names:
+        faults.add("names no suite", field="members", mend="list folders beside this file")
+    for name in names:
+        place = folder / name
+        if not place.resolve().is_relative_to(folder.resolve()):
+            faults.add("lies outside of this folder", field="members", value=name)
+        elif not (place / SUITE_FILE).is_file():
+            faults.add(f"holds no {SUITE_FILE}", field="members", value=name)
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        faults.add("is listed twice", field="members", value=name)
+    faults.check()
+    return tuple((name, folder / name) for name in names)
+
+
+def write_members(name: str, members: Sequence[str], folder: Path) -> None:
+    """Write the `suite.yaml` of a suite of several, whose folders are there already."""
+    from codebench.plain_yaml import dump_yaml  # noqa: PLC0415  # the parser costs 20 ms
+
+    text = dump_yaml({"name": name, "members": list(members)})
+    (folder / SUITE_FILE).write_text(text, "utf-8")
 
 
 def _funnel(fields: Fields) -> tuple[tuple[str, int], ...]:

@@ -8,6 +8,7 @@ from codebench.gold import filters
 from codebench.gold.filters import cheap_verdicts, message_verdict, path_verdict, source_changes
 from codebench.gold.history import Change, Commit
 from codebench.gold.paths import path_kind
+from codebench.gold.recipe import Recipe
 from codebench.gold.text import clean_subject, content_words, query_text
 
 
@@ -92,13 +93,13 @@ def test_words_that_carry_meaning(text: str, words: int) -> None:
 )
 def test_a_message_is_judged(message: str, author: str, verdict: str) -> None:
     one = commit(message, author=author)
-    assert message_verdict(one, query_text(message), []) == verdict
+    assert message_verdict(one, message, query_text(message), []) == verdict
 
 
 def test_what_a_later_commit_reverts_is_dropped_too() -> None:
     bad = commit("parse headers lazily in proxies", "a.py", number=0xABC)
     undo = commit(f"undo lazy parsing\n\nThis reverts commit {bad.id}.", "a.py", number=2)
-    verdicts, _ = cheap_verdicts([undo, bad])
+    verdicts, _ = cheap_verdicts([undo, bad], Recipe())
     assert verdicts[bad.id] == filters.REVERT
 
 
@@ -142,7 +143,7 @@ def test_roots_merges_and_repeats() -> None:
     older = commit("stop the worker pool cleanly", "a.py", number=2)
     newer = commit("Stop the worker pool cleanly", "b.py", number=3)
     merge = commit("weave both header branches", "a.py", parents=("1" * 40, "2" * 40), number=4)
-    verdicts, texts = cheap_verdicts([merge, newer, older, root])
+    verdicts, texts = cheap_verdicts([merge, newer, older, root], Recipe())
     assert [verdicts[one.id] for one in (merge, newer, older, root)] == [
         filters.MERGE,
         "",
@@ -150,3 +151,25 @@ def test_roots_merges_and_repeats() -> None:
         filters.ROOT,
     ]
     assert texts[newer.id] == "Stop the worker pool cleanly"
+
+
+def test_a_time_window() -> None:
+    one = commit("parse headers lazily in proxies", "a.py")
+    for recipe, verdict in (
+        (Recipe(since=one.time), ""),
+        (Recipe(since=one.time + 1), filters.OUTSIDE),
+        (Recipe(until=one.time), ""),
+        (Recipe(until=one.time - 1), filters.OUTSIDE),
+    ):
+        assert cheap_verdicts([one], recipe)[0][one.id] == verdict
+
+
+def test_a_pull_request_is_asked_by_its_title() -> None:
+    two = ("1" * 40, "2" * 40)
+    message = "Merge pull request #12 from ada/lazy\n\nParse proxy headers lazily (#11)\n\nMore."
+    merge = commit(message, "a.py", parents=two, number=1)
+    bare = commit("Merge branch 'main' into topic", "a.py", parents=two, number=2)
+    plain = commit("stop the worker pool cleanly", "a.py", number=3)
+    verdicts, texts = cheap_verdicts([merge, bare, plain], Recipe(pull_requests=True))
+    assert verdicts == {merge.id: "", bare.id: filters.FEW_WORDS, plain.id: ""}
+    assert texts[merge.id] == "Parse proxy headers lazily"

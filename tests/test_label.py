@@ -103,7 +103,7 @@ def test_repeats_are_paired_by_fingerprint_before_order() -> None:
     old = "if A:\n    def f():\n        return 1\nelse:\n    def f():\n        return 2\n"
     new = "if A:\n    def f():\n        return 2\nelse:\n    def f():\n        return 3\n"
     diff = diff_symbols(pair(old, new))
-    assert [(chunk.id, chunk.start_line) for chunk in diff.edited] == [("a.py::f", 2)]
+    assert [(chunk.id, chunk.start_line) for chunk, _ in diff.edited] == [("a.py::f", 2)]
 
 
 def test_crlf_and_reformatting_give_no_query() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codebench.errors import CodebenchError, NothingMeasured, SuiteError, UsageError
-from codebench.gold.mine import Recipe
+from codebench.gold.recipe import Recipe
 from codebench.gold.target import Opened, open_target
 from codebench.suite import suite_digest, write_suite
 from tests.repositories import DAY, EPOCH, Repository, grown
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 
 def opened(target: object, **recipe: object) -> Opened:
+    (one,) = members(target, **recipe)
+    return one
+
+
+def members(target: object, **recipe: object) -> tuple[Opened, ...]:
     return open_target(str(target), Recipe(**recipe), lambda *_: None, jobs=1)  # type: ignore[arg-type]
 
 
@@ -120,7 +125,7 @@ def test_a_child_older_than_its_parent_changes_nothing(tmp_path: Path) -> None:
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     repository = grown(tmp_path / "shop")
     for name, jobs in (("a", 1), ("b", 2)):
-        one = open_target(str(repository.path), Recipe(), lambda *_: None, jobs=jobs)
+        (one,) = open_target(str(repository.path), Recipe(), lambda *_: None, jobs=jobs)
         write_suite(one.suite, tmp_path / name)
     for file in ("suite.yaml", "queries.jsonl"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()

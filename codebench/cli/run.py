@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Open the target, run the retrievers, score the answers, print the table."""
     measures = measures_of(arguments.measure)
     check_depth(measures, arguments.depth)
-    from codebench.gold.mine import Recipe  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.gold.recipe import Recipe  # noqa: PLC0415  # wrong words fail before imports
     from codebench.gold.target import open_target  # noqa: PLC0415
     from codebench.runner import run as runner  # noqa: PLC0415
     from codebench.runner.candidates import candidates, default_candidates  # noqa: PLC0415
@@ -98,7 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = Recipe(max_queries=arguments.max_queries, snapshot=arguments.snapshot)
     progress = Progress(shown=on_terminal())
     try:
-        opened = open_target(arguments.target, recipe, progress.step, jobs=arguments.jobs)
+        members = open_target(arguments.target, recipe, progress.step, jobs=arguments.jobs)
+        (opened,) = members
         folder = runner.run(
             opened.suite,
             opened.corpus,

@@ -14,9 +14,10 @@ from codebench.gold.paths import path_kind
 from codebench.gold.text import content_words, query_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from codebench.gold.history import Change, Commit
+    from codebench.gold.recipe import Recipe
 
 ROOT = "root or shallow boundary"
 MERGE = "merge"
@@ -39,11 +40,15 @@ NEW = "only new symbols"
 UNSOUND = "syntax errors"
 MANY_TARGETS = "more than 10 targets"
 LOST = "targets not in the snapshot"
+DRIFTED = "targets drifted"
+MASKED = "fewer than 3 content words when masked"
+OUTSIDE = "outside the time window"
 
 REASONS = (
+    OUTSIDE,
     *(ROOT, MERGE, BOT, REVERT, DEPENDENCIES, CHORE, FEW_WORDS, NO_CODE, NO_SOURCE, MANY_FILES),
     *(REPEATED, MISSING, UNCHANGED, IMPORTS, TOP_LEVEL, MOVED, DELETED, NEW, UNSOUND),
-    *(MANY_TARGETS, LOST),
+    *(MANY_TARGETS, LOST, DRIFTED, MASKED),
 )
 
 MAX_SOURCE_FILES = 10
@@ -82,6 +87,7 @@ _CHORE = re.compile(
     r"(?:python|py|go|node|rust|java|php|ruby|msrv|jdk)\s?v?\d",
     re.IGNORECASE,
 )
+_MERGED = re.compile(r"^\s*Merge (?:pull request|PR|branch|remote-tracking branch)\b|^\s*Merged ")
 _SYNC = re.compile(
     r"^\s*(?:sync|merge|import|vendor|update|port)\b.{0,40}\b(?:upstream|from master|from main|"
     r"into master|into main|branch)\b|^\s*Merge\b",
@@ -99,15 +105,16 @@ def reverted_ids(commits: Iterable[Commit]) -> frozenset[str]:
     )
 
 
-def message_verdict(commit: Commit, text: str, reverted: Sequence[str]) -> str:
+def message_verdict(commit: Commit, message: str, text: str, reverted: Sequence[str]) -> str:
     """Judge a commit by its author and message alone.
 
     Args:
         commit: as history tells it.
+        message: its own, or its pull request's.
         text: its cleaned text (`query_text`).
         reverted: sorted IDs of reverted commits, perhaps abbreviated.
     """
-    subject = commit.message.strip().partition("\n")[0]
+    subject = message.strip().partition("\n")[0]
     if _BOT.search(commit.author) or _BOT.search(commit.email.split("@")[0]):
         return BOT
     if _REVERT.search(subject) or any(commit.id.startswith(prefix) for prefix in reverted):
@@ -142,14 +149,13 @@ def path_verdict(commit: Commit, sources: Sequence[Change]) -> str:
 
 
 def cheap_verdicts(
-    commits: Sequence[Commit], *, long: bool = False, first_parent: bool = False
+    commits: Sequence[Commit], recipe: Recipe
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Judge every commit by message and paths.
+    """Judge every commit by its time, message and paths.
 
     Args:
         commits: newest first; of a repeated text the newest is kept.
-        long: whether the text holds the message's prose too.
-        first_parent: whether merges stand for their pull requests.
+        recipe: the window, the unit and the length of the text.
 
     Returns:
         Verdicts and texts, each by commit ID.
@@ -159,9 +165,10 @@ def cheap_verdicts(
     texts: dict[str, str] = {}
     seen: set[str] = set()
     for commit in commits:
-        text = query_text(commit.message, long=long)
-        verdict = _structure(commit, first_parent=first_parent)
-        verdict = verdict or message_verdict(commit, text, reverted)
+        message = pull_request_message(commit) if recipe.pull_requests else commit.message
+        text = query_text(message, long=recipe.long_text)
+        verdict = _structure(commit, recipe)
+        verdict = verdict or message_verdict(commit, message, text, reverted)
         verdict = verdict or path_verdict(commit, source_changes(commit))
         if not verdict and text.lower() in seen:
             verdict = REPEATED
@@ -172,17 +179,21 @@ def cheap_verdicts(
     return verdicts, texts
 
 
-def funnel(verdicts: Iterable[str], counts: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Count verdicts in the order of the tests; the empty one is what was kept."""
-    counted = dict(counts or {})
-    for verdict in verdicts:
-        counted[verdict] = counted.get(verdict, 0) + 1
-    return {reason: counted[reason] for reason in (*REASONS, "") if counted.get(reason)}
+def pull_request_message(commit: Commit) -> str:
+    """Return a merge's message with the pull request's title, from the body, as its subject."""
+    subject, _, body = commit.message.strip().partition("\n")
+    if len(commit.parents) < 2 or not _MERGED.match(subject):
+        return commit.message
+    return body.strip()
 
 
-def _structure(commit: Commit, *, first_parent: bool) -> str:
+def _structure(commit: Commit, recipe: Recipe) -> str:
+    if recipe.since is not None and commit.time < recipe.since:
+        return OUTSIDE
+    if recipe.until is not None and commit.time > recipe.until:
+        return OUTSIDE
     if not commit.parents:
         return ROOT
-    if len(commit.parents) > 1 and not first_parent:
+    if len(commit.parents) > 1 and not recipe.pull_requests:
         return MERGE
     return ""

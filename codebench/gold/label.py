@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,22 +31,29 @@ class SymbolDiff:
     """What a commit did to the symbols of one file.
 
     Attributes:
-        edited: chunks of the old file whose own fingerprint changed.
+        edited: chunks of the old file whose own fingerprint changed, each with its new form.
         deleted: chunks of the old file that are gone, outermost only.
         added: chunks of the new file that were not there.
     """
 
-    edited: tuple[Chunk, ...]
+    edited: tuple[tuple[Chunk, Chunk], ...]
     deleted: tuple[Chunk, ...]
     added: tuple[Chunk, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A commit's targets at its parent, or the reason why it has none."""
+    """What a commit edited.
+
+    Attributes:
+        targets: at its parent.
+        verdict: the reason why there are none; empty when there are.
+        diff: digest of the symbol diff: a cherry-pick has the same one.
+    """
 
     targets: tuple[Chunk, ...]
     verdict: str = ""
+    diff: str = ""
 
 
 def diff_symbols(pair: FilePair) -> SymbolDiff:
@@ -55,13 +63,13 @@ def diff_symbols(pair: FilePair) -> SymbolDiff:
     fingerprint first and by order second.
     """
     old, new = _by_name(pair.old), _by_name(pair.new)
-    edited: list[Chunk] = []
+    edited: list[tuple[Chunk, Chunk]] = []
     deleted: list[Chunk] = []
     added: list[Chunk] = []
     for name in sorted(old.keys() | new.keys()):
         before, after = _without_equal(old.get(name, []), new.get(name, []))
         paired = min(len(before), len(after))
-        edited += before[:paired]
+        edited += zip(before[:paired], after[:paired], strict=True)
         deleted += before[paired:]
         added += after[paired:]
     return SymbolDiff(tuple(edited), tuple(deleted), tuple(added))
@@ -75,7 +83,7 @@ def label_commit(pairs: Sequence[FilePair]) -> Label:
     """
     sound = [pair for pair in pairs if _sound(pair)]
     diffs = [diff_symbols(pair) for pair in sound]
-    edited = [chunk for diff in diffs for chunk in diff.edited]
+    edited = [chunk for diff in diffs for chunk, _ in diff.edited]
     gone = [chunk for diff in diffs for chunk in diff.deleted]
     added = [chunk for diff in diffs for chunk in diff.added]
     removed = _not_moved(gone, added)
@@ -84,7 +92,16 @@ def label_commit(pairs: Sequence[FilePair]) -> Label:
         return Label((), _why_none(pairs, sound, gone, added, removed))
     if len(targets) > MAX_TARGETS:
         return Label((), filters.MANY_TARGETS)
-    return Label(tuple(targets))
+    return Label(tuple(targets), diff=_digest(diffs))
+
+
+def _digest(diffs: Sequence[SymbolDiff]) -> str:
+    rows = [
+        f"{old.name} {old.fingerprint} {new.fingerprint}" for d in diffs for old, new in d.edited
+    ]
+    rows += [f"- {chunk.name} {chunk.fingerprint}" for diff in diffs for chunk in diff.deleted]
+    rows += [f"+ {chunk.name} {chunk.fingerprint}" for diff in diffs for chunk in diff.added]
+    return hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest()[:32]
 
 
 def _why_none(

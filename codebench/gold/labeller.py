@@ -2,64 +2,108 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from codebench.corpus.chunks import file_table_of
+from codebench.corpus.chunks import CHUNKER_VERSION, file_table_of
 from codebench.corpus.languages import language_of
 from codebench.corpus.outliner import MAX_BYTES, tables_of
 from codebench.corpus.snapshot import is_text
 from codebench.gold import filters
 from codebench.gold.label import FilePair, Label, label_commit
+from codebench.model import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
+    from codebench.corpus.cache import ChunkCache
     from codebench.corpus.chunks import Outline
     from codebench.corpus.outliner import Outliner
     from codebench.git import Shadow
     from codebench.gold.history import Change, Commit
-    from codebench.model import Chunk, FileTable
+    from codebench.model import FileTable
 
     Blob = tuple[str, str]
 
 _BATCH = 256
+_BLOBS_HELD = 64
+_RULES = ("filters", "label", "labeller", "paths")
+"""The modules beside this one that decide what a label is."""
 
 
 class Labeller:
-    """Labels commits with the symbols that they edited; each commit once.
+    """Labels commits with the symbols that they edited; each commit once, ever.
+
+    A label depends on the commit and on the rules alone, so it is kept in the cache too: an
+    interrupted build goes on where it was, and the next one reads no blob.
 
     Args:
         shadow: reads blobs.
         outliner: parses them.
+        cache: keeps labels between runs.
 
     Attributes:
         labels: by commit ID.
     """
 
-    def __init__(self, shadow: Shadow, outliner: Outliner) -> None:
+    def __init__(self, shadow: Shadow, outliner: Outliner, cache: ChunkCache) -> None:
         self._shadow = shadow
         self._outliner = outliner
-        self._trees: dict[str, Mapping[str, str]] = {}
+        self._cache = cache
+        self._tree_of: tuple[str, Mapping[str, str]] = ("", {})
+        self._lines = lru_cache(_BLOBS_HELD)(self._read_lines)
         self.labels: dict[str, Label] = {}
 
-    def label(self, commits: Sequence[Commit], progress: Callable[[str, int, int], None]) -> None:
-        """Label the commits that have no label yet."""
+    def label(self, commits: Sequence[Commit], progress: Callable[[int, int], None]) -> None:
+        """Label the commits that have no label yet.
+
+        Args:
+            commits: newest first.
+            progress: told how many of how many are done.
+        """
         todo = [commit for commit in commits if commit.id not in self.labels]
         for start in range(0, len(todo), _BATCH):
-            progress("labelling commits", start, len(todo))
-            self._label_batch(todo[start : start + _BATCH])
+            batch = todo[start : start + _BATCH]
+            progress(start, len(todo))
+            known = self._cache.get(_key(commit) for commit in batch)
+            self.labels.update(
+                (commit.id, _from_row(known[_key(commit)]))
+                for commit in batch
+                if _key(commit) in known
+            )
+            fresh = [commit for commit in batch if commit.id not in self.labels]
+            self._label_batch(fresh)
+            self._cache.put({_key(commit): _row(self.labels[commit.id]) for commit in fresh})
+        if todo:
+            progress(len(todo), len(todo))
 
     def tables_at(self, commit: str, paths: Set[str]) -> dict[str, FileTable]:
         """Return the tables of some files of a commit's tree."""
-        if commit not in self._trees:
-            self._trees[commit] = {
+        tree = self.tree(commit)
+        files = {path: tree[path] for path in sorted(paths) if path in tree}
+        return tables_of(files, self._outlines((blob, path) for path, blob in files.items()))
+
+    def tree(self, commit: str) -> Mapping[str, str]:
+        """Return the regular files of a commit's tree: blob ID by path."""
+        if self._tree_of[0] != commit:
+            files = {
                 entry.path.decode("utf-8", "replace"): entry.id
                 for entry in self._shadow.tree(commit)
                 if entry.mode.startswith("100")
             }
-        tree = self._trees[commit]
-        files = {path: tree[path] for path in sorted(paths) if path in tree}
-        return tables_of(files, self._outlines((blob, path) for path, blob in files.items()))
+            self._tree_of = (commit, files)
+        return self._tree_of[1]
+
+    def text_at(self, commit: str, chunk: Chunk) -> str:
+        """Return a chunk's own lines as they stand in a commit's tree."""
+        return _cut(self._lines(self.tree(commit)[chunk.path]), chunk)
+
+    def text_before(self, commit: Commit, chunk: Chunk) -> str:
+        """Return a target's own lines as they stood at the commit's parent."""
+        blob = next(one.old_id for one in commit.changes if one.old_path == chunk.path)
+        return _cut(self._lines(blob), chunk)
 
     def changed_chunks(self, change: Change) -> tuple[Chunk, ...]:
         """Return the chunks of the new file that a change made, or gave other own tokens."""
@@ -95,6 +139,14 @@ class Labeller:
             if data is not None and is_text(data):
                 yield blob, data
 
+    def _read_lines(self, blob: str) -> Sequence[str]:
+        (found,) = self._shadow.blobs([blob], MAX_BYTES)
+        return (found[1] or b"").decode("utf-8", "replace").split("\n")
+
+
+def _cut(lines: Sequence[str], chunk: Chunk) -> str:
+    return "\n".join(line for start, end in chunk.spans for line in lines[start - 1 : end])
+
 
 def _sides(change: Change) -> Iterator[tuple[str, str]]:
     """Yield (blob, path) before and after, where there is one."""
@@ -114,3 +166,41 @@ def _pair(change: Change, outlines: Mapping[Blob, Outline]) -> FilePair | None:
         else:
             return None
     return FilePair(*tables)
+
+
+def _key(commit: Commit) -> str:
+    """Return a label's key; a merge is labelled against its first parent, or not at all."""
+    return f"label:{_VERSION}:{commit.id}"
+
+
+def _row(label: Label) -> list[Any]:
+    targets = [
+        [
+            *(one.path, one.name, one.ordinal, one.kind, one.fingerprint, one.masked, one.size),
+            [list(span) for span in one.spans],
+        ]
+        for one in label.targets
+    ]
+    return [label.verdict, label.diff, targets]
+
+
+def _from_row(row: Any) -> Label:
+    verdict, diff, targets = row
+    return Label(
+        tuple(
+            Chunk(path, name, ordinal, kind, tuple((a, b) for a, b in spans), print_, masked, size)
+            for path, name, ordinal, kind, print_, masked, size, spans in targets
+        ),
+        verdict,
+        diff,
+    )
+
+
+def _version() -> str:
+    digest = hashlib.sha256(CHUNKER_VERSION.encode())
+    for module in _RULES:
+        digest.update(Path(__file__).with_name(f"{module}.py").read_bytes())
+    return digest.hexdigest()[:12]
+
+
+_VERSION = _version()

@@ -1,151 +1,169 @@
-"""A repository's history -> a suite: the frozen mode.
+"""A repository's history -> suites with their corpora.
 
-One snapshot S is taken on the first-parent line, and the queries are the commits that S does
+Frozen mode takes one snapshot S on the first-parent line, and asks it the commits that S does
 not reach, with their targets carried back to S: yesterday's code is asked tomorrow's questions.
+Epochs take several such snapshots; parent mode asks each commit's own parent.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from codebench.corpus.carry import Carried, Find, carry
+from codebench.corpus.carry import Place
 from codebench.corpus.languages import language_of
-from codebench.corpus.snapshot import SnapshotRules, open_snapshot
 from codebench.errors import NothingMeasured
 from codebench.gold import filters
+from codebench.gold.carrying import Journey, carry_all, paths_of, survivors
 from codebench.gold.history import read_history
 from codebench.gold.imports import ImportMap
-from codebench.gold.labeller import Labeller
-from codebench.gold.related import CoChange, Relations, assign
-from codebench.gold.tags import history_tags
-from codebench.gold.timeline import Timeline
-from codebench.gold.window import Mainline, candidates
-from codebench.model import Query, Suite, Target
+from codebench.gold.queries import query_of, text_of, with_clusters
+from codebench.gold.related import CoChange, Relations
+from codebench.gold.timeline import Epoch, Timeline
+from codebench.gold.window import Mainline, candidates, parts
+from codebench.model import Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Collection, Mapping, Sequence
 
-    from codebench.corpus.outliner import Outliner
-    from codebench.git import Shadow
-    from codebench.model import Chunk, Corpus, Related
+    from codebench.gold.labeller import Labeller
+    from codebench.gold.recipe import Recipe
+    from codebench.gold.workshop import Source
+    from codebench.model import Corpus, Query
 
-    Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """What to mine.
-
-    Attributes:
-        max_queries: the snapshot is the newest after which so many survive; no more are kept.
-        snapshot: a commit ID to ask instead.
-        long_text: whether a query holds the message's prose beside the subject.
-        rules: which files belong to the corpus.
-    """
-
-    max_queries: int = 200
-    snapshot: str = ""
-    long_text: bool = False
-    rules: SnapshotRules = field(default_factory=SnapshotRules)
-
-    def as_data(self, tip: str) -> dict[str, object]:
-        """Return the recipe for `suite.yaml`."""
-        return {
-            "mode": "frozen",
-            "tip": tip,
-            "max_queries": self.max_queries,
-            "text": "long" if self.long_text else "short",
-            "corpus": self.rules.as_data(),
-        }
+OVER = "over the number wanted"
 
 
 @dataclass(frozen=True, slots=True)
 class Mined:
-    """A suite and its corpus, and what there is to say about them.
+    """One epoch's suite and its corpus.
 
     Attributes:
+        name: of the member; empty where the epoch is the only one.
         suite: the suite.
         corpus: its corpus.
-        snapshot_time: of S, seconds since the epoch.
-        last_time: of the newest query's commit.
+        journeys: how each target came to the snapshot, or was lost.
+        age_seconds: from the snapshot to the newest query.
     """
 
+    name: str
     suite: Suite
     corpus: Corpus
-    snapshot_time: int
-    last_time: int
+    journeys: tuple[Journey, ...]
+    age_seconds: int
 
 
-def mine(
-    name: str,
-    repository: str,
-    shadow: Shadow,
-    tip: str,
-    *,
-    outliner: Outliner,
-    cache: Path,
-    recipe: Recipe,
-    progress: Progress,
-) -> Mined:
-    """Mine a suite from the history that `tip` reaches.
+def mine(name: str, tip: str, recipe: Recipe, source: Source) -> tuple[Mined, ...]:
+    """Mine suites from the history that `tip` reaches, one per snapshot, oldest first.
 
     Args:
         name: the suite's name.
-        repository: where it came from, as it was given.
-        shadow: reads the repository.
         tip: full commit ID.
-        outliner: parses what is not parsed yet.
-        cache: folder under which corpora are kept.
         recipe: what to mine.
-        progress: told (step, done, of how many); a total of 0 is unknown.
+        source: the repository.
 
     Raises:
         NothingMeasured: no query survived; the message is the funnel.
     """
-    progress("reading history", 0, 0)
-    commits = read_history(shadow, tip)
-    verdicts, texts = filters.cheap_verdicts(commits, long=recipe.long_text)
-    history = Timeline(commits, verdicts, texts, Mainline(commits))
-    labeller = Labeller(shadow, outliner)
-    cut = _choose(history, labeller, recipe, progress)
+    history = _read(tip, recipe, source)
+    labeller = source.labeller
+    epochs = _epochs(history, recipe, source)
+    wanted = -(-recipe.max_queries // max(1, len(epochs)))
+    drafts = []
+    for number, epoch in enumerate(epochs, start=1):
+        if len(epochs) > 1:
+            source.workshop.progress("making snapshots", number, len(epochs))
+        drafts.append(_draft(history, epoch, recipe, source, wanted))
+    drafts = [draft for draft in drafts if draft.queries]
+    if not drafts:
+        raise NothingMeasured(_nothing(source.name, history, labeller))
+    everything = [one for draft in drafts for one in draft.queries]
+    final = {one.origin: one for one in with_clusters(everything, history, labeller.labels)}
+    data = recipe.as_data(tip)
+    return tuple(_mined(name, source, draft, data, history, final) for draft in drafts)
+
+
+def dry_run(tip: str, recipe: Recipe, source: Source) -> dict[str, int]:
+    """Return the funnel of what `mine` would build, without making any snapshot.
+
+    Targets are looked for in the files where they should lie, not in the whole snapshot, so that
+    a few more queries may survive in the end.
+    """
+    history = _read(tip, recipe, source)
+    labeller = source.labeller
+    counts: Counter[str] = Counter()
+    for epoch in _epochs(history, recipe, source):
+        journeys = _carry_partly(history, labeller, epoch)
+        arrived = survivors(journeys)
+        kept = min(len(arrived), recipe.max_queries)
+        counts.update(dict(_funnel(history, labeller, epoch, journeys, arrived, kept)))
+    if not counts["queries"]:
+        raise NothingMeasured(_nothing(source.name, history, labeller))
+    return dict(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """An epoch's queries before those of all epochs are compared."""
+
+    epoch: Epoch
+    corpus: Corpus
+    queries: tuple[Query, ...]
+    journeys: Mapping[str, tuple[Journey, ...]]
+    asked: frozenset[str]
+
+
+def _read(tip: str, recipe: Recipe, source: Source) -> Timeline:
+    source.workshop.progress("reading history", 0, 0)
+    commits = read_history(source.shadow, tip, first_parent=recipe.pull_requests)
+    verdicts, texts = filters.cheap_verdicts(commits, recipe)
+    return Timeline(commits, verdicts, texts, Mainline(commits))
+
+
+def _epochs(history: Timeline, recipe: Recipe, source: Source) -> tuple[Epoch, ...]:
+    """Return the snapshots to ask and the commits to ask of each, oldest first."""
+    if recipe.mode == "parent":
+        return _parents(history, recipe, source)
+    cut = _cut(history, recipe, source)
     if cut is None:
-        raise NothingMeasured(_nothing(repository, history, labeller))
-    snapshot = history.mainline.line[cut]
-    progress("making the snapshot", 0, 0)
-    corpus = open_snapshot(shadow, snapshot, cache=cache, outliner=outliner, rules=recipe.rules)
-    survivors = _carry_all(history, labeller, cut, Find(corpus.by_path, whole=True))
-    kept = _nearest(history, survivors, recipe.max_queries)
-    if not kept:
-        raise NothingMeasured(_nothing(repository, history, labeller))
-    relations = _relations(history, cut, corpus, outliner, shadow)
-    suite = Suite(
-        name=name,
-        repository=repository,
-        snapshot=snapshot,
-        corpus_digest=corpus.digest,
-        queries=_queries(history, kept, corpus, relations),
-        recipe=recipe.as_data(tip),
-        funnel=_funnel(history, labeller, cut, survivors, len(kept)),
+        return ()
+    if recipe.mode == "frozen":
+        return (history.epoch(cut),)
+    kept = [one.id for one in history.after(cut) if source.labeller.labels[one.id].targets]
+    places = parts(history.mainline, kept, cut, recipe.epochs)
+    return tuple(
+        history.epoch(place, since, f"epoch-{number}")
+        for number, (since, place) in enumerate(
+            reversed(list(zip([0, *places], places, strict=False))), start=1
+        )
     )
-    last = max(history.by_id[commit].time for commit in kept)
-    return Mined(suite, corpus, history.by_id[snapshot].time, last)
 
 
-def _nearest(
-    history: Timeline, survivors: Mapping[str, tuple[Carried, ...]], wanted: int
-) -> dict[str, tuple[Carried, ...]]:
-    """Keep the queries that lie nearest to the snapshot: their code has changed least."""
-    oldest_first = sorted(survivors, key=history.position.__getitem__, reverse=True)
-    return {commit: survivors[commit] for commit in oldest_first[:wanted]}
+def _parents(history: Timeline, recipe: Recipe, source: Source) -> tuple[Epoch, ...]:
+    """Return an epoch for each of the newest commits that have targets."""
+    labeller = source.labeller
+    chosen: list[Epoch] = []
+    kept = history.kept
+    for start in range(0, len(kept), recipe.max_queries):
+        batch = kept[start : start + recipe.max_queries]
+        labeller.label(batch, partial(source.workshop.progress, "labelling commits"))
+        chosen += [
+            Epoch(one.id[:12], one.parents[0], (one,), _nothing_between)
+            for one in batch
+            if labeller.labels[one.id].targets
+        ]
+        if len(chosen) >= recipe.max_queries:
+            break
+    return tuple(reversed(chosen[: recipe.max_queries]))
 
 
-def _choose(
-    history: Timeline, labeller: Labeller, recipe: Recipe, progress: Progress
-) -> int | None:
+def _nothing_between(commit: str) -> bool:  # noqa: ARG001  # the shape of Epoch.between
+    return False
+
+
+def _cut(history: Timeline, recipe: Recipe, source: Source) -> int | None:
     """Return the place on the first-parent line at which to cut, None where nothing survives."""
     line = history.mainline.line
     if recipe.snapshot:
@@ -156,130 +174,135 @@ def _choose(
             )
         cuts = [line.index(recipe.snapshot)]
     else:
-        kept = [commit.id for commit in history.commits if not history.verdicts[commit.id]]
+        kept = [commit.id for commit in history.kept]
         cuts = candidates(history.mainline, kept, recipe.max_queries)
+    labeller = source.labeller
     best: int | None = None
     most = 0
     for cut in cuts:
-        labeller.label(history.after(cut), progress)
-        paths = {path for _, path in _places(history, labeller, cut)}
-        tables = labeller.tables_at(line[cut], paths)
-        survivors = len(_carry_all(history, labeller, cut, Find(tables, whole=False)))
-        if survivors > most:
-            best, most = cut, survivors
-        if survivors >= recipe.max_queries:
+        epoch = history.epoch(cut)
+        step = f"labelling commits ({most} queries so far)"
+        labeller.label(
+            [one for one in epoch.commits if not history.verdicts[one.id]],
+            partial(source.workshop.progress, step),
+        )
+        arrived = len(survivors(_carry_partly(history, labeller, epoch)))
+        if arrived > most:
+            best, most = cut, arrived
+        if arrived >= recipe.max_queries:
             break
     return best
 
 
-def _places(history: Timeline, labeller: Labeller, cut: int) -> Iterable[tuple[str, str]]:
-    """Yield (rule, path) under which the targets after a cut may stand in its snapshot."""
-    for commit in history.after(cut):
-        for chunk in labeller.labels[commit.id].targets:
-            yield from _paths(history, commit.id, chunk, cut)
+def _carry_partly(
+    history: Timeline, labeller: Labeller, epoch: Epoch
+) -> dict[str, tuple[Journey, ...]]:
+    """Carry to the files that the targets would lie in: enough to compare snapshots by."""
+    tables = labeller.tables_at(epoch.snapshot, paths_of(history, labeller.labels, epoch))
+    place = Place(tables, lambda chunk: labeller.text_at(epoch.snapshot, chunk), whole=False)
+    return carry_all(history, labeller, epoch, place)
 
 
-def _paths(history: Timeline, commit: str, chunk: Chunk, cut: int) -> list[tuple[str, str]]:
-    followed = history.path_at(chunk.path, commit, cut)
-    renamed = [("rename", followed)] if followed != chunk.path else []
-    return [("path and name", chunk.path), *renamed]
-
-
-def _carry_all(
-    history: Timeline, labeller: Labeller, cut: int, find: Find
-) -> dict[str, tuple[Carried, ...]]:
-    """Carry the targets of every commit after the cut; a commit that keeps none leaves."""
-    survivors: dict[str, tuple[Carried, ...]] = {}
-    for commit in history.after(cut):
-        carried: dict[str, Carried] = {}
-        for chunk in labeller.labels[commit.id].targets:
-            found = carry(chunk, _paths(history, commit.id, chunk, cut), find)
-            if found is not None:
-                carried.setdefault(found.chunk.id, found)
-        if carried:
-            survivors[commit.id] = tuple(carried[key] for key in sorted(carried))
-    return survivors
-
-
-def _relations(
-    history: Timeline, cut: int, corpus: Corpus, outliner: Outliner, shadow: Shadow
-) -> Relations:
-    snapshot = history.mainline.line[cut]
-    languages = {table.path: table.language for table in corpus.tables if table.language}
-    entries = {entry.path.decode("utf-8", "replace"): entry.id for entry in shadow.tree(snapshot)}
-    blobs = {(entries[path], language_of(path)): path for path in languages}
-    resolver = ImportMap(languages)
-    by_blob = outliner.known(blobs)
-    imports = {
-        path: resolver.resolve(path, by_blob[entries[path], language_of(path)].imports)
-        for path in languages
-        if (entries[path], language_of(path)) in by_blob
-    }
-    return Relations(imports, sorted(languages), CoChange(history.change_sets(cut)))
-
-
-def _queries(
-    history: Timeline,
-    kept: Mapping[str, tuple[Carried, ...]],
-    corpus: Corpus,
-    relations: Relations,
-) -> tuple[Query, ...]:
-    files = sorted({one.chunk.path for targets in kept.values() for one in targets})
-    related = {path: relations.of(path) for path in files}
-    made = (_query(history, commit, kept[commit], corpus, related) for commit in kept)
-    return tuple(sorted(made, key=lambda query: query.id))
-
-
-def _query(
-    history: Timeline,
-    commit_id: str,
-    carried: tuple[Carried, ...],
-    corpus: Corpus,
-    related: Mapping[str, Sequence[Related]],
-) -> Query:
-    commit = history.by_id[commit_id]
-    text = history.texts[commit_id]
-    targets = tuple(
-        Target(
-            path=one.chunk.path,
-            chunk=one.chunk.id,
-            fingerprint=one.chunk.fingerprint,
-            masked=one.chunk.masked,
+def _draft(history: Timeline, epoch: Epoch, recipe: Recipe, source: Source, wanted: int) -> _Draft:
+    source.workshop.progress(f"making the snapshot {epoch.snapshot[:12]}", 0, 0)
+    corpus = source.corpus(epoch.snapshot, recipe.rules)
+    place = Place(corpus.by_path, corpus.text, whole=True)
+    journeys = carry_all(history, source.labeller, epoch, place)
+    arrived = survivors(journeys)
+    asked = {one: arrived[one] for one in arrived if text_of(history, one, arrived[one], recipe)}
+    # The code of the oldest has changed least since the snapshot.
+    oldest_first = sorted(asked, key=history.position.__getitem__, reverse=True)[:wanted]
+    relations = _relations(history, epoch, corpus, source)
+    queries = tuple(
+        query_of(
+            history,
+            history.by_id[commit],
+            asked[commit],
+            recipe,
+            snapshot=epoch.snapshot,
+            tables=corpus.by_path,
+            related=relations.of,
         )
-        for one in carried
+        for commit in oldest_first
     )
-    files = {target.path for target in targets}
-    language = corpus.by_path[targets[0].path].language
-    return Query(
-        id=commit_id[:12],
-        text=text,
-        targets=targets,
-        source="history",
-        origin=commit_id,
-        time=datetime.fromtimestamp(commit.time, UTC).isoformat(),
-        tags=history_tags(commit.message, text, targets, language),
-        related=assign((one for path in sorted(files) for one in related[path]), files),
+    return _Draft(epoch, corpus, queries, journeys, frozenset(asked))
+
+
+def _relations(history: Timeline, epoch: Epoch, corpus: Corpus, source: Source) -> Relations:
+    languages = {table.path: table.language for table in corpus.tables if table.language}
+    tree = source.labeller.tree(epoch.snapshot)
+    blobs = {path: (tree[path], language_of(path)) for path in languages}
+    outlines = source.workshop.outliner.known(blobs.values())
+    resolver = ImportMap(languages)
+    imports = {
+        path: resolver.resolve(path, outlines[blob].imports)
+        for path, blob in blobs.items()
+        if blob in outlines
+    }
+    return Relations(imports, sorted(languages), CoChange(history.change_sets(epoch.snapshot)))
+
+
+def _mined(
+    name: str,
+    source: Source,
+    draft: _Draft,
+    data: Mapping[str, object],
+    history: Timeline,
+    final: Mapping[str, Query],
+) -> Mined:
+    queries = tuple(sorted((final[one.origin] for one in draft.queries), key=lambda one: one.id))
+    snapshot = draft.epoch.snapshot
+    suite = Suite(
+        name=f"{name}-{draft.epoch.name}" if draft.epoch.name else name,
+        repository=source.name,
+        snapshot=snapshot,
+        corpus_digest=draft.corpus.digest,
+        queries=queries,
+        recipe=data,
+        funnel=_funnel(
+            history, source.labeller, draft.epoch, draft.journeys, draft.asked, len(queries)
+        ),
+    )
+    asked = {one.origin for one in queries}
+    return Mined(
+        name=draft.epoch.name,
+        suite=suite,
+        corpus=draft.corpus,
+        journeys=tuple(one for commit in sorted(asked) for one in draft.journeys[commit]),
+        age_seconds=max(history.by_id[one].time for one in asked) - history.by_id[snapshot].time,
     )
 
 
 def _funnel(
     history: Timeline,
     labeller: Labeller,
-    cut: int,
-    survivors: Mapping[str, object],
+    epoch: Epoch,
+    journeys: Mapping[str, tuple[Journey, ...]],
+    asked: Collection[str],
     kept: int,
 ) -> tuple[tuple[str, int], ...]:
     counts: Counter[str] = Counter()
-    window = history.after(cut, kept_only=False)
-    for commit in window:
-        verdict = history.verdicts[commit.id] or labeller.labels[commit.id].verdict
-        if not verdict and commit.id not in survivors:
-            verdict = filters.LOST
+    for commit in epoch.commits:
+        label = labeller.labels.get(commit.id)
+        verdict = history.verdicts[commit.id] or (label.verdict if label else "")
+        if not verdict and commit.id not in asked:
+            verdict = _why_lost(journeys[commit.id])
         counts[verdict] += 1
     dropped = [(reason, counts[reason]) for reason in filters.REASONS if counts[reason]]
-    over = len(survivors) - kept
-    tail = [("over the number wanted", over)] if over else []
-    return (("commits", len(window)), *dropped, *tail, ("queries", kept))
+    over = len(asked) - kept
+    return (
+        ("commits", len(epoch.commits)),
+        *dropped,
+        *([(OVER, over)] if over else []),
+        ("queries", kept),
+    )
+
+
+def _why_lost(journeys: Sequence[Journey]) -> str:
+    fates = {one.fate for one in journeys}
+    if "carried" in fates:
+        return filters.MASKED
+    return filters.DRIFTED if "drifted" in fates else filters.LOST
 
 
 def _nothing(repository: str, history: Timeline, labeller: Labeller) -> str:

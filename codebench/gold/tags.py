@@ -50,6 +50,29 @@ def leak(text: str, targets: Sequence[Target]) -> str:
 LEAKS = ("name", "path", "container", "stem", "word", "none")
 
 
+def masked(text: str, targets: Sequence[Target]) -> str:
+    """Return a text without the names, classes, paths and file stems of its targets.
+
+    Single words of a name stay: they are the words that a person would use too.
+    """
+    for target in targets:
+        *containers, name = _names(target)
+        file = posixpath.basename(target.path)
+        qualified = ".".join([*containers, name])
+        for one in (target.path, file, qualified, name, *containers, file.split(".")[0]):
+            if len(one) > 2 or one == name:
+                quoted = rf"[`'\"]?(?<![\w.]){re.escape(one)}(?!\w)(?:\(\))?[`'\"]?"
+                text = re.sub(quoted, " ", text)
+    return re.sub(r"\s+([,.;:)])", r"\1", " ".join(text.split())).strip(" .,:;-")
+
+
+def age(seconds: int) -> str:
+    """Return how long after its snapshot a query came, in a handful of steps."""
+    days = seconds / 86_400
+    steps = ((30, "month"), (91, "quarter"), (365, "year"), (3 * 365, "three years"))
+    return next((name for most, name in steps if days <= most), "older")
+
+
 def history_tags(
     message: str, text: str, targets: Sequence[Target], language: str
 ) -> dict[str, str]:
@@ -74,7 +97,7 @@ def history_tags(
 
 
 def _leak_of(text: str, identifiers: set[str], words: set[str], target: Target) -> str:
-    *containers, name = target.chunk.partition("::")[2].split("~")[0].split(".")
+    *containers, name = _names(target)
     file = posixpath.basename(target.path)
     stem = file.split(".")[0]
     if name in identifiers and (_looks_like_code(name) or f"`{name}" in text or f"{name}(" in text):
@@ -86,6 +109,10 @@ def _leak_of(text: str, identifiers: set[str], words: set[str], target: Target) 
     if len(stem) > 2 and stem.lower().strip("_") in words:
         return "stem"
     return "word" if any(len(word) > 2 and word in words for word in words_of(name)) else "none"
+
+
+def _names(target: Target) -> list[str]:
+    return target.chunk.partition("::")[2].split("~")[0].split(".")
 
 
 def _looks_like_code(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What a command line calls TARGET -> a suite with its corpus.
+"""What a command line calls TARGET -> suites with their corpora.
 
 A built-in suite's name, a suite folder, or a git repository (path or URL), whose history is
 then mined.
@@ -6,33 +6,26 @@ then mined.
 
 from __future__ import annotations
 
-import hashlib
 import re
-import shutil
-import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench import git, home
-from codebench.corpus.cache import ChunkCache
-from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import SnapshotRules, open_directory, open_snapshot
-from codebench.errors import CodebenchError, GitError, SuiteError, UsageError
-from codebench.gold.labeller import Labeller
+from codebench import home
+from codebench.corpus.snapshot import SnapshotRules, open_directory
+from codebench.errors import SuiteError
 from codebench.gold.mine import mine
 from codebench.gold.recency import last_changes
-from codebench.suite import SUITE_FILE, read_suite
+from codebench.gold.workshop import name_of, workshop
+from codebench.suite import SUITE_FILE, members_of, read_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from codebench.git import Shadow
-    from codebench.gold.mine import Progress, Recipe
+    from codebench.gold.recipe import Recipe
+    from codebench.gold.workshop import Progress, Source, Workshop
     from codebench.model import Corpus, Suite
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]+://|[\w.-]+@[\w.-]+:", re.IGNORECASE)
 _OLD_SECONDS = 3 * 365 * 86400
 
 
@@ -41,6 +34,7 @@ class Opened:
     """A suite that can be run.
 
     Attributes:
+        member: its name in a suite of several; empty where it stands alone.
         suite: the suite.
         corpus: what its queries are asked of.
         last_changes: by chunk ID, 0 for the one changed last before the snapshot; empty for a
@@ -48,6 +42,7 @@ class Opened:
         notes: what a person should know, one line each.
     """
 
+    member: str
     suite: Suite
     corpus: Corpus
     last_changes: Mapping[str, int] = field(default_factory=dict)
@@ -56,8 +51,8 @@ class Opened:
 
 def open_target(
     target: str, recipe: Recipe, progress: Progress, *, jobs: int | None = None
-) -> Opened:
-    """Open a target; a repository is mined.
+) -> tuple[Opened, ...]:
+    """Open a target: one suite, or the members of a suite of several. A repository is mined.
 
     Args:
         target: as it was given.
@@ -69,128 +64,75 @@ def open_target(
         UsageError: it is none of the three.
         NothingMeasured: no query could be mined.
     """
+    with workshop(progress, jobs) as shop:
+        folder = suite_folder(target)
+        if folder is None:
+            with shop.repository(target) as source:
+                return _mined(source, recipe)
+        return tuple(open_suite(member, place, shop) for member, place in members_of(folder))
+
+
+def suite_folder(target: str) -> Path | None:
+    """Return the folder of a built-in suite or of a suite; None where it is neither."""
     builtin = home.builtin("suites") / target
-    folder = builtin if _is_name(target) and (builtin / SUITE_FILE).is_file() else Path(target)
-    with outlines(jobs) as outliner:
-        if (folder / SUITE_FILE).is_file():
-            return _open_suite(folder, outliner)
-        return _mine(target, outliner, recipe, progress)
+    if re.fullmatch(r"[\w-]+", target) and (builtin / SUITE_FILE).is_file():
+        return builtin
+    return Path(target) if (Path(target) / SUITE_FILE).is_file() else None
 
 
-@contextmanager
-def outlines(jobs: int | None) -> Iterator[Outliner]:
-    """Open the cache of chunk tables and what fills it."""
-    cache = ChunkCache(home.cache_dir() / "outlines.sqlite")
-    try:
-        with Outliner(cache, jobs) as outliner:
-            yield outliner
-    finally:
-        cache.close()
+def open_suite(member: str, folder: Path, shop: Workshop) -> Opened:
+    """Open a suite folder with the corpus that it was made for.
 
-
-@contextmanager
-def open_shadow(repository: str) -> Iterator[tuple[Shadow, git.Repository]]:
-    """Open a shadow of a repository given by path or URL (which is cloned into the cache)."""
-    place = _cloned(repository) if _URL.match(repository) else Path(repository)
-    if not place.is_dir():
-        raise UsageError(
-            f"{repository}: no such folder, suite or repository; `codebench list suites` names "
-            "the built-in suites"
-        )
-    located = git.locate(place)
-    shadows = home.cache_dir() / "shadows"
-    try:
-        shadows.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=shadows))
-    except OSError as error:
-        raise CodebenchError(
-            f"{shadows}: cannot be written ({error.strerror}); free space, or set "
-            "CODEBENCH_CACHE to another folder"
-        ) from None
-    with git.shadow(located, folder) as shadow:
-        yield shadow, located
-
-
-def _open_suite(folder: Path, outliner: Outliner) -> Opened:
+    Raises:
+        SuiteError, InputError: the folder holds no suite, or one that is wrong.
+        SuiteError: the corpus is not the one that the suite was made for.
+    """
     suite = read_suite(folder)
+    changes: Mapping[str, int] = {}
     if not suite.snapshot:
-        corpus = open_directory(folder / suite.repository, outliner)
-        changes: Mapping[str, int] = {}
+        corpus = open_directory(folder / suite.repository, shop.outliner)
     else:
-        with open_shadow(suite.repository) as (shadow, _):
-            commit = shadow.commit(suite.snapshot)
-            corpus = open_snapshot(
-                shadow, commit, cache=_corpora(), outliner=outliner, rules=_rules(suite)
-            )
-            changes = last_changes(shadow, Labeller(shadow, outliner), commit, corpus)
+        with shop.repository(suite.repository) as source:
+            commit = source.shadow.commit(suite.snapshot)
+            corpus = source.corpus(commit, rules_of(suite))
+            changes = last_changes(source.shadow, source.labeller, commit, corpus)
     if corpus.digest != suite.corpus_digest:
         raise SuiteError(
             f"{folder}: the corpus has digest {corpus.digest}, the suite was made for "
             f"{suite.corpus_digest}; restore the corpus, or build the suite again"
         )
-    return Opened(suite, corpus, changes)
+    return Opened(member, suite, corpus, changes)
 
 
-def _mine(target: str, outliner: Outliner, recipe: Recipe, progress: Progress) -> Opened:
-    with open_shadow(target) as (shadow, repository):
-        try:
-            tip = shadow.commit(git.resolve(repository, "HEAD"))
-        except GitError:
-            raise UsageError(
-                f"{target}: the repository has no commit yet; commit something, or choose another"
-            ) from None
-        source = target if _URL.match(target) else str(repository.path.resolve())
-        mined = mine(
-            _name_of(target, repository),
-            source,
-            shadow,
-            tip,
-            outliner=outliner,
-            cache=_corpora(),
-            recipe=recipe,
-            progress=progress,
-        )
-        labeller = Labeller(shadow, outliner)
-        changes = last_changes(shadow, labeller, mined.suite.snapshot, mined.corpus)
-    notes = []
-    if mined.last_time - mined.snapshot_time > _OLD_SECONDS:
-        years = (mined.last_time - mined.snapshot_time) / (365 * 86400)
-        notes.append(f"the newest query is {years:.1f} years younger than the snapshot")
-    return Opened(mined.suite, mined.corpus, changes, tuple(notes))
+def rules_of(suite: Suite) -> SnapshotRules:
+    """Return the rules by which a suite's corpus is cut from its snapshot.
 
-
-def _cloned(url: str) -> Path:
-    place = home.cache_dir() / "clones" / hashlib.sha256(url.encode()).hexdigest()[:20]
-    if place.is_dir():
-        git.refresh(place)
-        return place
-    place.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(dir=place.parent))
-    try:
-        git.clone(url, scratch)
-        scratch.rename(place)
-    except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
-    return place
-
-
-def _corpora() -> Path:
-    return home.cache_dir() / "corpora"
-
-
-def _rules(suite: Suite) -> SnapshotRules:
+    Raises:
+        SuiteError: the recipe is wrong.
+    """
     try:
         return SnapshotRules.from_data(suite.recipe.get("corpus", {}))
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
         raise SuiteError(f"{suite.name}: recipe.corpus: {error}") from None
 
 
-def _is_name(target: str) -> bool:
-    return bool(re.fullmatch(r"[\w-]+", target))
+def _mined(source: Source, recipe: Recipe) -> tuple[Opened, ...]:
+    found = mine(name_of(source), source.tip(), recipe, source)
+    return tuple(
+        Opened(
+            one.name,
+            one.suite,
+            one.corpus,
+            last_changes(source.shadow, source.labeller, one.suite.snapshot, one.corpus),
+            age_notes(one.age_seconds),
+        )
+        for one in found
+    )
 
 
-def _name_of(target: str, repository: git.Repository) -> str:
-    path = target.rstrip("/") if _URL.match(target) else str(repository.path.resolve())
-    name = re.sub(r"[^\w.-]+", "-", path.rpartition("/")[2].removesuffix(".git"))
-    return name or "repository"
+def age_notes(seconds: int) -> tuple[str, ...]:
+    """Return a warning where the newest query is much younger than its snapshot."""
+    if seconds <= _OLD_SECONDS:
+        return ()
+    years = seconds / (365 * 86400)
+    return (f"the newest query is {years:.1f} years younger than the snapshot",)

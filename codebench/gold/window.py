@@ -83,3 +83,18 @@ def _kept_after(mainline: Mainline, kept: Sequence[str]) -> list[int]:
         running += at[index]
         counts.append(running)
     return counts
+
+
+def parts(mainline: Mainline, kept: Sequence[str], cut: int, number: int) -> list[int]:
+    """Divide what comes after a cut into parts with about as many kept commits each.
+
+    Returns:
+        Indices on the line, newest first; the last is the cut.
+    """
+    after = _kept_after(mainline, kept)[: cut + 1]
+    total = after[-1]
+    places = [
+        next(index for index, count in enumerate(after) if count * number >= total * part)
+        for part in range(1, number)
+    ]
+    return sorted({place for place in places if 0 < place < cut} | {cut})
