@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from codebench import Corpus
 
 OPTIONS = (
-    "--json --no-config --no-messages --fixed-strings --ignore-case --no-ignore --hidden"
+    "--null --line-number --no-heading --color=never --no-config --no-messages --fixed-strings "
+    "--ignore-case --no-ignore --hidden"
 ).split()
+MATCH = re.compile(rb"([^\0]*)\0(\d+):([^\n]*)\n")  # a path may hold a newline
 
 
 class Ripgrep(Retriever):
@@ -56,10 +58,6 @@ class Ripgrep(Retriever):
 
 
 def _matches(output: bytes) -> Iterator[tuple[str, int, str]]:
-    for line in output.splitlines():
-        if not line.startswith(b'{"type":"match"'):
-            continue
-        data = json.loads(line)["data"]
-        path, text = data["path"].get("text"), data["lines"].get("text", "")
-        if path is not None:  # a name that is not UTF-8 is no file of the corpus
-            yield path.removeprefix("./"), data["line_number"], text
+    for path, number, text in MATCH.findall(output):
+        name = path.decode("utf-8", "replace").removeprefix("./")
+        yield name, int(number), text.decode("utf-8", "replace")
