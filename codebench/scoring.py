@@ -10,6 +10,7 @@ from codebench.corpus.tables import read_tables
 from codebench.errors import NothingMeasured, UsageError
 from codebench.evaluation import evaluate_answers
 from codebench.measures.latency import latency_summary
+from codebench.measures.resampling import FLIPS
 from codebench.reading import near
 from codebench.results import read_run
 from codebench.suite import read_suite, suite_digest
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from codebench.measures.names import Measure
     from codebench.model import Suite
     from codebench.results import RetrieverRun, Run
+
+
+_FEWEST_FLIPS = 1000
+_MOST_SIGNS = 20_000_000
+"""Flips x queries for one measure's leaders: a table must not take longer than its run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +147,7 @@ def leaders(scored: ScoredRun) -> Mapping[str, Leaders]:
     if len(own) < 2:
         return {}
     found = {}
+    flips = min(FLIPS, max(_FEWEST_FLIPS, _MOST_SIGNS // len(scored.suite.queries)))
     for measure in scored.measures:
         sign = 1 if measure.higher_is_better else -1
         values = {name: own[name].figures[str(measure)].value for name in own}
@@ -149,7 +156,7 @@ def leaders(scored: ScoredRun) -> Mapping[str, Leaders]:
             continue
         best = max(known, key=lambda name: known[name])
         pairs = [(best, name) for name in known if name != best]
-        compared = compare(own, pairs=pairs, measures=[measure])
+        compared = compare(own, pairs=pairs, measures=[measure], flips=flips)
         level = [one.candidate for one in compared.differences if one.verdict == "undecided"]
         found[str(measure)] = Leaders(best, frozenset(level))
     return found

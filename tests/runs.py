@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+import json
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codebench.model import (
-    Answer,
-    Candidate,
-    Chunk,
-    Corpus,
-    FileTable,
-    Hit,
-    IndexCost,
-    Query,
-    Suite,
-    Target,
-)
-from codebench.runner.record import create_run
+from codebench.corpus.tables import write_tables
+from codebench.model import Candidate, Chunk, Corpus, FileTable, Query, Suite, Target
+from codebench.results import ANSWERS, FORMAT, MANIFEST, SUITE, TABLES, candidate_row
+from codebench.suite import write_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from codebench.model import Status
     from codebench.results import State
 
 MACHINE = {"cpu": "Made up 3000", "cores": 8}
 TAGS = {0: "go", 1: "python", 2: "=cmd()|\u202e"}
-SYMBOL, SIBLING, NOTHING = "symbol", "sibling", "nothing"
 
 
 def corpus(files: int = 12) -> Corpus:
@@ -103,43 +91,48 @@ def made_run(
 ) -> Path:
     """Write a run folder and return it."""
     asked = asked or suite()
-    candidates = [
-        Candidate(name, name, tuple(row.options.items()), row.version, row.digest, row.floor)
-        for name, row in rows.items()
-    ]
-    writer = create_run(
-        results,
-        asked,
-        corpus(),
-        candidates,
-        now=datetime(2024, 5, 1, 12, minute, tzinfo=UTC),
-        identity={
-            "suite": {"name": asked.name, "digest": "sha256:s", "queries": len(asked.queries)},
-            "corpus": {"digest": asked.corpus_digest, "files": 12, "chunks": 24},
-            "depth": depth,
-            "codebench": "0.1.0",
-            "machine": dict(machine),
-        },
-    )
-    for one in candidates:
-        row = rows[one.name]
-        with closing(writer.answers(one)) as out:
-            if not row.floor:
-                out.start(0.25)
-                out.index(IndexCost(0.25, 1.5, 1.25, 1 << 20, 4096))
-            for at, letter in enumerate(row.found):
-                if letter != ".":
-                    out.answer(_answer(f"q{at:02}", at, letter, row.ms))
-            out.end(row.state, row.reason)
-    writer.seal("2024-05-01T12:59:00+00:00", complete=complete)
-    return writer.path
+    path = results / f"20240501T12{minute:02}00Z-{asked.name}"
+    (path / ANSWERS).mkdir(parents=True)
+    write_suite(asked, path / SUITE)
+    write_tables(corpus().tables, path / TABLES)
+    retrievers = []
+    for at, (name, row) in enumerate(rows.items()):
+        one = Candidate(name, name, tuple(row.options.items()), row.version, row.digest, row.floor)
+        retrievers.append({**candidate_row(one), "file": f"{at}.jsonl"})
+        lines = [json.dumps(line) + "\n" for line in _rows(row, asked)]
+        (path / ANSWERS / f"{at}.jsonl").write_text("".join(lines), encoding="utf-8")
+    manifest = {
+        "format": FORMAT,
+        "suite": {"name": asked.name, "digest": "sha256:s", "queries": len(asked.queries)},
+        "corpus": {"digest": asked.corpus_digest, "files": 12, "chunks": 24},
+        "depth": depth,
+        "codebench": "0.1.0",
+        "machine": dict(machine),
+        "started": f"2024-05-01T12:{minute:02}:00+00:00",
+        "ended": "2024-05-01T12:59:00+00:00",
+        "complete": complete,
+        "retrievers": retrievers,
+    }
+    (path / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
+    return path
 
 
-def _answer(query: str, at: int, letter: str, ms: float) -> Answer:
-    symbol, sibling = Hit(f"f{at:02}.py", 1, 10), Hit(f"f{at:02}.py", 11, 20)
-    hits = {"s": (symbol,), "l": (sibling, symbol), "f": (sibling,)}.get(letter, ())
-    statuses: dict[str, Status] = {"x": "crashed", "t": "timeout"}
-    status = statuses.get(letter, "ok")
-    latency = None if letter == "x" else int((ms + at / 10) * 1e6)
-    error = "killed by \x1b[31m|signal 9" if letter == "x" else ""
-    return Answer(query, status, hits, latency, error=error)
+def _rows(row: Row, asked: Suite) -> Iterator[dict[str, Any]]:
+    if not row.floor:
+        yield {"kind": "start", "seconds": 0.25}
+        costs = {"start_seconds": 0.25, "seconds": 1.5, "cpu_seconds": 1.25}
+        yield {"kind": "index", **costs, "peak_rss_bytes": 1 << 20, "bytes": 4096}
+    for at, (query, letter) in enumerate(zip(asked.queries, row.found, strict=False)):
+        if letter != ".":
+            yield {"kind": "answer", "query": query.id, **_answer(query, at, letter, row.ms)}
+    yield {"kind": "end", "state": row.state, "reason": row.reason}
+
+
+def _answer(query: Query, at: int, letter: str, ms: float) -> dict[str, Any]:
+    if letter == "x":
+        return {"status": "crashed", "error": "killed by \x1b[31m|signal 9"}
+    path = query.targets[0].path
+    symbol, sibling = [path, 1, 10], [path, 11, 20]
+    hits = {"s": [symbol], "l": [sibling, symbol], "f": [sibling]}.get(letter, [])
+    latency = {"latency_ns": int((ms + at % 12 / 10) * 1e6)}
+    return {"status": "timeout", **latency} if letter == "t" else {"hits": hits, **latency}

@@ -129,7 +129,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     skipped = {"a": Row("s" * 12), "b": Row("", state="skipped", reason="absent")}
     made_run(folder, skipped, minute=4)
     torn = made_run(folder, {"a": Row("s" * 12)}, minute=5)
-    answers = torn / "answers" / "a.jsonl"
+    answers = torn / "answers" / "0.jsonl"
     answers.write_bytes(answers.read_bytes()[:-3])
     (folder / "a-empty").mkdir()
     (folder / "b-torn").mkdir()
