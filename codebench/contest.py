@@ -253,12 +253,12 @@ def _suite_changes(one: Suite, other: Suite) -> list[str]:
     after = {query.id: query for query in other.queries}
     for words, there in (("gone", before.keys() - after.keys()), ("new", after.keys() - before)):
         if there:
-            changes.append(f"queries: {len(there)} {words} ({_some(there)})")
+            changes.append(f"queries {words}: {_some(there)}")
     both = sorted(before.keys() & after.keys())
     for field, of in _GRADED.items():
         changed = [name for name in both if of(before[name]) != of(after[name])]
         if changed:
-            changes.append(f"{field} of {len(changed)} queries ({_some(changed)})")
+            changes.append(f"{field} of {_some(changed)}")
     return changes or ["digest"]
 
 
@@ -277,7 +277,7 @@ _GRADED: Mapping[str, Any] = {
 
 def _some(names: Any) -> str:
     listed = sorted(names)
-    return ", ".join(listed[:3]) + (", …" if len(listed) > 3 else "")
+    return ", ".join(listed[:3]) + (f", … ({len(listed)} in all)" if len(listed) > 3 else "")
 
 
 def _latency(old: Contender, new: Contender, seed: int) -> LatencyChange:

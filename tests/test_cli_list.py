@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +21,8 @@ from tests.runs import Row, made_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
 
 ADAPTER = '''
 """An adapter."""
@@ -179,6 +184,27 @@ def test_no_run_yet(
     monkeypatch.chdir(tmp_path)
     assert told(capsys, "runs") == "there are no runs\n"
     assert told(capsys, "runs", "--format", "csv") == "runs\n"
+
+
+def test_an_encoding_that_lacks_a_character_shows_it_as_an_escape(results: Path) -> None:
+    made = next(path for path in results.iterdir() if path.name.endswith("0400Z-made"))
+    words = [sys.executable, "-m", "codebench", "score", str(made)]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, env=ascii_only, capture_output=True, text=True, check=True)
+    assert "\\xb1" in done.stdout
+    assert done.stdout.isascii()
+
+
+def test_an_error_is_one_line_that_moves_no_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["score", "no\x1b[31m\u202esuch"]) == 2
+    assert capsys.readouterr().err.startswith("codebench: no\\u001b[31m\\u202esuch: is no run")
+
+
+@pytest.mark.parametrize("verb", ["score", "compare", "list"])
+def test_help_has_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb, "--help"]) == 0
+    _, examples = capsys.readouterr().out.split("examples:")
+    assert examples.count(f"codebench {verb}") >= 4
 
 
 def test_a_list_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:

@@ -268,7 +268,7 @@ def test_trec_files_in_a_table(
     words = ["--qrels", "qrels.txt", "--run", "run.gz", "--curve"]
     golden("score-trec.table", told(capsys, *words))
     golden("score-trec.csv", told(capsys, *words[:-1], "--format", "csv"))
-    assert "1 queries are not answered: q7" in told(capsys, *words)
+    assert "1 query not answered: q7" in told(capsys, *words)
     out = told(capsys, *words, "--empty-gold", "zero")
     assert "without a relevant document" not in out
 
@@ -279,7 +279,7 @@ def test_ties_at_the_cut_are_counted(tmp_path: Path, capsys: pytest.CaptureFixtu
     words = ["--qrels", str(tmp_path / "q"), "--run", str(tmp_path / "r"), "-m", "P@2", "-m", "P@1"]
     data = json.loads(told(capsys, *words, "--format", "json"))
     assert data["tied_at_cut"] == {"1": 0, "2": 1}
-    assert "1 queries have equal scores on both sides of the cut at 2" in told(capsys, *words)
+    assert "1 query with equal scores on both sides of the cut at 2" in told(capsys, *words)
 
 
 def test_a_repeated_document_is_an_error_that_names_the_line(

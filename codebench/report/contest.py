@@ -15,6 +15,7 @@ from codebench.report.text import (
     json_text,
     lines,
     milliseconds,
+    queries,
     table,
 )
 
@@ -148,7 +149,7 @@ def _title(contest: Contest, names: _Names, *, markdown: bool) -> str:
     first = contest.contenders[0]
     suite = escaped(first.suite.name, markdown=markdown)
     against = f", {escaped(names.against, markdown=markdown)}" if names.against else ""
-    title = f"{suite}: {len(first.suite.queries)} queries{against}"
+    title = f"{suite}: {queries(len(first.suite.queries))}{against}"
     return f"### {title}" if markdown else title
 
 
@@ -258,8 +259,8 @@ def _of_the_test(comparison: Comparison) -> str:
 
 
 def _notes(contest: Contest, names: _Names) -> list[str]:
-    queries = len(contest.contenders[0].suite.queries)
-    notes = [f"only {queries} queries: the intervals are rough"] if queries < FEW else []
+    asked = len(contest.contenders[0].suite.queries)
+    notes = [f"only {queries(asked)}: the intervals are rough"] if asked < FEW else []
     limits: dict[str, dict[str, list[str]]] = {}
     for one in contest.comparison.differences:
         for note in one.notes:
@@ -270,7 +271,7 @@ def _notes(contest: Contest, names: _Names) -> list[str]:
         notes.append(f"{where}: {note}")
     excluded = {str(one.measure): one.excluded for one in contest.comparison.differences}
     notes += [
-        f"{name}: {count} queries without gold at that level are left out"
+        f"{name}: {queries(count)} without gold at that level left out"
         for name, count in excluded.items()
         if count
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import UNANSWERED, aggregate
 from codebench.report.data import figure_data
-from codebench.report.text import NONE, escaped, json_text, lines, table
+from codebench.report.text import NONE, escaped, json_text, lines, queries, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ def judged_text(judged: Judged, how: How, *, markdown: bool = False) -> str:
     rows = [[name, *_cells(figure)] for name, figure in mean.figures.items()]
     answered = len(judged.evaluation.queries) - len(_unanswered(judged))
     title = escaped(
-        f"{judged.name}: {len(judged.evaluation.queries)} judged queries, {answered} answered",
+        f"{judged.name}: {queries(len(judged.evaluation.queries))} judged, {answered} answered",
         markdown=markdown,
     )
     notes = [f"values are the {mean.words}; a query that is not answered scores the worst value"]
@@ -97,7 +97,7 @@ def _notes(judged: Judged, figures: Mapping[str, Figure]) -> list[str]:
     for name, figure in figures.items():
         empty.setdefault(figure.excluded, []).append(name)
     notes = [
-        f"{', '.join(names)}: {count} queries without a relevant document are left out "
+        f"{', '.join(names)}: {queries(count)} without a relevant document left out "
         "(--empty-gold zero counts them as 0)"
         for count, names in empty.items()
         if count
@@ -105,12 +105,12 @@ def _notes(judged: Judged, figures: Mapping[str, Figure]) -> list[str]:
     lone = _unanswered(judged)
     if lone:
         some = ", ".join(lone[:_LISTED]) + (", …" if len(lone) > _LISTED else "")
-        notes.append(f"{len(lone)} queries are not answered: {some}")
+        notes.append(f"{queries(len(lone))} not answered: {some}")
     order = "the order of the lines decides; --ties trec orders them as trec_eval does"
     if judged.ties == "trec":
         order = "ordered by document, last first, as trec_eval does"
     notes += [
-        f"{count} queries have equal scores on both sides of the cut at {cutoff} ({order})"
+        f"{queries(count)} with equal scores on both sides of the cut at {cutoff} ({order})"
         for cutoff, count in judged.tied.items()
         if count
     ]

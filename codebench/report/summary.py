@@ -15,6 +15,7 @@ from codebench.report.text import (
     lines,
     milliseconds,
     printable,
+    queries,
     table,
 )
 from codebench.scoring import leaders
@@ -94,7 +95,7 @@ def _title(scored: ScoredRun, *, markdown: bool) -> str:
     at = f" at {suite.snapshot[:12]}" if suite.snapshot else ""
     corpus: dict[str, Any] = scored.run.manifest.get("corpus", {})
     title = (
-        f"{escaped(suite.name, markdown=markdown)}{at}: {len(suite.queries)} queries, "
+        f"{escaped(suite.name, markdown=markdown)}{at}: {queries(len(suite.queries))}, "
         f"{corpus.get('files', '?')} files, {corpus.get('chunks', '?')} chunks"
     )
     return f"### {title}" if markdown else title
@@ -132,11 +133,11 @@ def _ms(nanoseconds: int | None) -> float | None:
 
 def _notes(scored: ScoredRun, first: Aggregate) -> list[str]:
     notes = []
-    queries = len(scored.suite.queries)
-    if queries < FEW:
+    count = len(scored.suite.queries)
+    if count < FEW:
         width = _widest(scored)
         notes.append(
-            f"only {queries} queries: the intervals are wide (up to ±{width:.2f}); differences "
+            f"only {queries(count)}: the intervals are wide (up to ±{width:.2f}); differences "
             "smaller than that cannot be seen"
         )
     notes += _excluded(first)
@@ -160,7 +161,7 @@ def _notes(scored: ScoredRun, first: Aggregate) -> list[str]:
 
 def _excluded(mean: Aggregate) -> list[str]:
     return [
-        f"{name}: {figure.excluded} queries without gold at that level are left out"
+        f"{name}: {queries(figure.excluded)} without gold at that level left out"
         for name, figure in mean.figures.items()
         if figure.excluded
     ]

@@ -32,6 +32,11 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
+def queries(count: int) -> str:
+    """Return how many queries, in words."""
+    return f"{count} query" if count == 1 else f"{count} queries"
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Return a figure with its digits; a dash where there is none."""
     return NONE if value is None else f"{value:.{digits}f}"
