@@ -121,3 +121,18 @@ def test_more_than_ten_targets_are_no_query() -> None:
     old = "".join(f"def f{number}():\n    return 1\n\n\n" for number in range(11))
     label = label_commit([pair(old, old.replace("return 1", "return 2"))])
     assert (names(label), label.verdict) == ([], filters.MANY_TARGETS)
+
+
+def test_a_message_about_a_new_name_does_not_ask_for_where_the_old_one_was_used() -> None:
+    use = "def use():\n    return {}()\n"
+    name = "def {}():\n    return [item for item in range(100)]\n\n\n" + use
+    pairs = [pair(name.format("old", "old"), name.format("new", "new"))]
+    assert names(label_commit(pairs)) == ["use"]
+    assert label_commit(pairs, renames=True).verdict == filters.MOVED
+
+
+def test_code_that_is_added_beside_edited_data_is_the_substance() -> None:
+    new = BASE.replace("size = 1", "size = 2")
+    assert names(label_commit([pair(BASE, new)])) == ["Shelf"]
+    more = new.replace("    def put", "    def fill(self):\n        return 5\n\n    def put")
+    assert label_commit([pair(BASE, more)]).verdict == filters.NEW

@@ -81,13 +81,14 @@ _CHORE = re.compile(
     r"^\s*(?:run|apply|use|reformat\w* with) black\b|"
     r"^\s*(?:update|improve|fix|add|clarify|correct|tweak|more|better|minor|small|some)?\s*"
     r"(?:the\s+)?(?:docs?|documentation|comments?|doc ?strings?|examples?|tutorial)\b|"
-    r"\b(?:in|to|of|the) (?:docs|documentation|comments?|docstrings?)\s*$|"
+    r"\b(?:docs|documentation|comments|docstrings?)\s*$|"
     r"\b(?:type (?:hints?|annotations?)|typing|annotations)\b|"
     r"\b(?:drop\w*|remov\w*|add\w*|end|requir\w*|support\w*|minimum)\b.{0,40}\b"
     r"(?:python|py|go|node|rust|java|php|ruby|msrv|jdk)\s?v?\d",
     re.IGNORECASE,
 )
 _MERGED = re.compile(r"^\s*Merge (?:pull request|PR|branch|remote-tracking branch)\b|^\s*Merged ")
+_RENAME = re.compile(r"^(?:[\w./-]+: )?(?:rename|renaming|renamed)\b", re.IGNORECASE)
 _SYNC = re.compile(
     r"^\s*(?:sync|merge|import|vendor|update|port)\b.{0,40}\b(?:upstream|from master|from main|"
     r"into master|into main|branch)\b|^\s*Merge\b",
@@ -126,6 +127,11 @@ def message_verdict(commit: Commit, message: str, text: str, reverted: Sequence[
     if content_words(text) < 3:
         return FEW_WORDS
     return ""
+
+
+def renames_something(message: str) -> bool:
+    """Tell whether a message is about a new name."""
+    return bool(_RENAME.match(query_text(message)))
 
 
 def source_changes(commit: Commit) -> tuple[Change, ...]:

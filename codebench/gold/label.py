@@ -75,11 +75,13 @@ def diff_symbols(pair: FilePair) -> SymbolDiff:
     return SymbolDiff(tuple(edited), tuple(deleted), tuple(added))
 
 
-def label_commit(pairs: Sequence[FilePair]) -> Label:
+def label_commit(pairs: Sequence[FilePair], *, renames: bool = False) -> Label:
     """Return the symbols that a commit edited or deleted, at its parent.
 
     Args:
         pairs: one per source file that it touched.
+        renames: whether its message is about a new name: then its edits are where the old name
+            was used, and none of them is what the message asks for.
     """
     sound = [pair for pair in pairs if _sound(pair)]
     diffs = [diff_symbols(pair) for pair in sound]
@@ -90,6 +92,10 @@ def label_commit(pairs: Sequence[FilePair]) -> Label:
     targets = sorted([*edited, *_outermost(removed)], key=lambda chunk: (chunk.path, chunk.id))
     if not edited:
         return Label((), _why_none(pairs, sound, gone, added, removed))
+    if renames and len(removed) < len(gone):
+        return Label((), filters.MOVED)
+    if not any(map(_runs, edited)) and any(map(_runs, added)):
+        return Label((), filters.NEW)
     if len(targets) > MAX_TARGETS:
         return Label((), filters.MANY_TARGETS)
     return Label(tuple(targets), diff=_digest(diffs))
@@ -166,6 +172,11 @@ def _less(chunks: Iterable[Chunk], same: Counter[str]) -> list[Chunk]:
         else:
             kept.append(chunk)
     return kept
+
+
+def _runs(chunk: Chunk) -> bool:
+    """Tell code from data: a commit that adds code and edits data only has its substance in it."""
+    return chunk.kind in {"function", "method"}
 
 
 def _not_moved(gone: Sequence[Chunk], added: Sequence[Chunk]) -> list[Chunk]:

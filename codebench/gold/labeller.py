@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _BATCH = 256
 _BLOBS_HELD = 64
-_RULES = ("filters", "label", "labeller", "paths")
+_RULES = ("filters", "label", "labeller", "paths", "text")
 """The modules beside this one that decide what a label is."""
 
 
@@ -123,7 +123,9 @@ class Labeller:
             pairs = [_pair(change, outlines) for change in changes[commit.id]]
             whole = [pair for pair in pairs if pair is not None]
             self.labels[commit.id] = (
-                label_commit(whole) if len(whole) == len(pairs) else Label((), filters.MISSING)
+                label_commit(whole, renames=filters.renames_something(commit.message))
+                if len(whole) == len(pairs)
+                else Label((), filters.MISSING)
             )
 
     def _outlines(self, sides: Iterable[tuple[str, str]]) -> dict[Blob, Outline]:

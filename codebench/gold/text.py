@@ -25,6 +25,11 @@ _TAG = re.compile(r"^\s*\[[^\]\n]{1,20}\]\s*")
 _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_DANGLING = re.compile(
+    r"[\s,;:(-]+(?:related to|relates to|as in|as per|according to|because of|due to|reported in|"
+    r"see|from|for|in|by|of|to|via|with|and|this|closes|fixes|refs?)\s*$",
+    re.IGNORECASE,
+)
 _EMPTY_BRACKETS = re.compile(r"\(\s*\)|\[\s*\]|<\s*>")
 _STOP = frozenset(
     """a about after again all also an and any are as at be because been before being but by can
@@ -46,8 +51,10 @@ def clean_subject(subject: str) -> str:
     """Return a subject without prefixes, issue references, URLs and tags."""
     text = _TAG.sub("", _PREFIX.sub("", subject))
     text = _ISSUE.sub(" ", _ISSUE_WORDS.sub(" ", _URL.sub(" ", text)))
-    text = _EMPTY_BRACKETS.sub(" ", text)
-    return _SPACE.sub(" ", text).strip(" \t-:;,.")
+    text = _SPACE.sub(" ", _EMPTY_BRACKETS.sub(" ", text)).strip(" \t-:;,.")
+    # What an issue's number was the object of means nothing without it.
+    removed = len(text) < len(_SPACE.sub(" ", _PREFIX.sub("", subject)).strip(" \t-:;,."))
+    return _DANGLING.sub("", text).strip(" \t-:;,.") if removed else text
 
 
 def query_text(message: str, *, long: bool = False) -> str:
