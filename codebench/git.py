@@ -176,6 +176,32 @@ class Shadow:
                 mode, _, object_id = head.split(b" ")
                 yield TreeEntry(mode.decode(), object_id.decode(), path)
 
+    def renames(self, old: str, new: str) -> dict[str, str]:
+        """Return the files that have another path in `new` than in `old`: new path by old path.
+
+        Files alike to at least a half count; in a partial clone, which lacks the blobs that this
+        needs, only those that are the same.
+
+        Raises:
+            GitError: the two trees cannot be compared.
+        """
+        try:
+            return dict(self._renames(old, new, "-M50%"))
+        except GitError:
+            return dict(self._renames(old, new, "-M100%"))
+
+    def _renames(self, old: str, new: str, alike: str) -> Iterator[tuple[str, str]]:
+        what = [
+            *("diff-tree", "-r", "-z", "--raw", "--no-abbrev", alike, "-l1000"),
+            *("--no-ext-diff", "--no-textconv", "--end-of-options", old, new, "--"),
+        ]
+        with self._stream(what, f"{old[:12]} and {new[:12]} cannot be compared") as stdout:
+            tokens = _tokens(stdout)
+            for head in tokens:
+                path = next(tokens).decode("utf-8", "surrogateescape")
+                if head.rsplit(b" ", 1)[1].startswith(b"R"):
+                    yield path, next(tokens).decode("utf-8", "surrogateescape")
+
     def log(
         self, tip: str, form: str, *, first_parent: bool = False, renames: bool = True
     ) -> Iterator[bytes]:

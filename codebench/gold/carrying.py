@@ -23,14 +23,14 @@ class Journey:
     """One target's way to the snapshot.
 
     Attributes:
-        commit: whose target it is.
-        origin: as it stood at the commit's parent.
+        query: ID of the query whose target it is.
+        origin: as it stood where it is carried from.
         found: where it stands in the snapshot; None where it is lost.
-        fate: `carried`, `lost`, `drifted`, or `taken` where another target of the commit came
+        fate: `carried`, `lost`, `drifted`, or `taken` where another target of the query came
             to the same place by a better rule.
     """
 
-    commit: str
+    query: str
     origin: Chunk
     found: Carried | None
     fate: str
@@ -38,7 +38,7 @@ class Journey:
     def row(self) -> dict[str, Any]:
         """Return it for the carry report."""
         return {
-            "query": self.commit[:12],
+            "query": self.query,
             "from": self.origin.id,
             "fate": self.fate,
             "to": self.found.chunk.id if self.found else None,
@@ -60,14 +60,19 @@ def carry_all(
     """
     labels = labeller.labels
     return {
-        commit.id: _one_to_one(
-            Journey(commit.id, chunk, found, _fate(found))
+        commit.id: one_to_one(
+            Journey(query_id(commit.id), chunk, found, fate_of(found))
             for chunk in labels[commit.id].targets
             for found in [place.find(_origin(history, labeller, commit, chunk, epoch))]
         )
         for commit in epoch.commits
         if commit.id in labels and labels[commit.id].targets
     }
+
+
+def query_id(commit: str) -> str:
+    """Return the ID of a commit's query."""
+    return commit[:12]
 
 
 def survivors(journeys: Mapping[str, tuple[Journey, ...]]) -> dict[str, tuple[Carried, ...]]:
@@ -103,13 +108,14 @@ def _origin(
     )
 
 
-def _fate(found: Carried | None) -> str:
+def fate_of(found: Carried | None) -> str:
+    """Tell what became of a target that was looked for."""
     if found is None:
         return "lost"
     return "drifted" if found.drifted else "carried"
 
 
-def _one_to_one(journeys: Iterable[Journey]) -> tuple[Journey, ...]:
+def one_to_one(journeys: Iterable[Journey]) -> tuple[Journey, ...]:
     """Let each place be taken once: by the target that is most like it."""
     ranked = sorted(
         journeys,
@@ -120,7 +126,7 @@ def _one_to_one(journeys: Iterable[Journey]) -> tuple[Journey, ...]:
     for one in ranked:
         if one.found is not None and one.fate == "carried":
             if one.found.chunk.id in taken:
-                settled.append(Journey(one.commit, one.origin, one.found, "taken"))
+                settled.append(Journey(one.query, one.origin, one.found, "taken"))
                 continue
             taken.add(one.found.chunk.id)
         settled.append(one)

@@ -13,14 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codebench.corpus.carry import Place
-from codebench.corpus.languages import language_of
 from codebench.errors import NothingMeasured
 from codebench.gold import filters
 from codebench.gold.carrying import Journey, carry_all, paths_of, survivors
 from codebench.gold.history import read_history
-from codebench.gold.imports import ImportMap
 from codebench.gold.queries import query_of, text_of, with_clusters
-from codebench.gold.related import CoChange, Relations
+from codebench.gold.relations import relations_of
 from codebench.gold.timeline import Epoch, Timeline
 from codebench.gold.window import Mainline, candidates, parts
 from codebench.model import Suite
@@ -95,7 +93,7 @@ def dry_run(tip: str, recipe: Recipe, source: Source) -> dict[str, int]:
     labeller = source.labeller
     counts: Counter[str] = Counter()
     for epoch in _epochs(history, recipe, source):
-        journeys = _carry_partly(history, labeller, epoch)
+        journeys = _carry_partly(history, labeller, epoch, recipe)
         arrived = survivors(journeys)
         kept = min(len(arrived), recipe.max_queries)
         counts.update(dict(_funnel(history, labeller, epoch, journeys, arrived, kept)))
@@ -186,7 +184,7 @@ def _cut(history: Timeline, recipe: Recipe, source: Source) -> int | None:
             [one for one in epoch.commits if not history.verdicts[one.id]],
             partial(source.workshop.progress, step),
         )
-        arrived = len(survivors(_carry_partly(history, labeller, epoch)))
+        arrived = len(survivors(_carry_partly(history, labeller, epoch, recipe)))
         if arrived > most:
             best, most = cut, arrived
         if arrived >= recipe.max_queries:
@@ -195,10 +193,11 @@ def _cut(history: Timeline, recipe: Recipe, source: Source) -> int | None:
 
 
 def _carry_partly(
-    history: Timeline, labeller: Labeller, epoch: Epoch
+    history: Timeline, labeller: Labeller, epoch: Epoch, recipe: Recipe
 ) -> dict[str, tuple[Journey, ...]]:
     """Carry to the files that the targets would lie in: enough to compare snapshots by."""
-    tables = labeller.tables_at(epoch.snapshot, paths_of(history, labeller.labels, epoch))
+    paths = filter(recipe.rules.takes, paths_of(history, labeller.labels, epoch))
+    tables = labeller.tables_at(epoch.snapshot, frozenset(paths))
     place = Place(tables, lambda chunk: labeller.text_at(epoch.snapshot, chunk), whole=False)
     return carry_all(history, labeller, epoch, place)
 
@@ -212,7 +211,7 @@ def _draft(history: Timeline, epoch: Epoch, recipe: Recipe, source: Source, want
     asked = {one: arrived[one] for one in arrived if text_of(history, one, arrived[one], recipe)}
     # The code of the oldest has changed least since the snapshot.
     oldest_first = sorted(asked, key=history.position.__getitem__, reverse=True)[:wanted]
-    relations = _relations(history, epoch, corpus, source)
+    relations = relations_of(epoch.snapshot, corpus, source, history.change_sets(epoch.snapshot))
     queries = tuple(
         query_of(
             history,
@@ -226,20 +225,6 @@ def _draft(history: Timeline, epoch: Epoch, recipe: Recipe, source: Source, want
         for commit in oldest_first
     )
     return _Draft(epoch, corpus, queries, journeys, frozenset(asked))
-
-
-def _relations(history: Timeline, epoch: Epoch, corpus: Corpus, source: Source) -> Relations:
-    languages = {table.path: table.language for table in corpus.tables if table.language}
-    tree = source.labeller.tree(epoch.snapshot)
-    blobs = {path: (tree[path], language_of(path)) for path in languages}
-    outlines = source.workshop.outliner.known(blobs.values())
-    resolver = ImportMap(languages)
-    imports = {
-        path: resolver.resolve(path, outlines[blob].imports)
-        for path, blob in blobs.items()
-        if blob in outlines
-    }
-    return Relations(imports, sorted(languages), CoChange(history.change_sets(epoch.snapshot)))
 
 
 def _mined(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from codebench.gold.carrying import query_id
 from codebench.gold.clusters import Member, clusters, time_split
 from codebench.gold.filters import pull_request_message
 from codebench.gold.related import assign
@@ -71,7 +72,7 @@ def query_of(
         **({"masked": "yes"} if text != history.texts[commit.id] else {}),
     }
     return Query(
-        id=commit.id[:12],
+        id=query_id(commit.id),
         text=text,
         targets=targets,
         source="history",
