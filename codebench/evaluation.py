@@ -23,12 +23,15 @@ from codebench.measures.formulas import compute
 from codebench.measures.names import Measure, check_depth, parse, parse_all
 from codebench.measures.plain import check_grades, rankings_of, ranks_of
 from codebench.measures.ranks import Ranks, pack
+from codebench.model import STATUSES
+from codebench.suite import cluster_of, gold_digest, is_judged, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from codebench.measures.columns import Asked, Columns
     from codebench.measures.statistics import Figure
     from codebench.model import Answer, FileTable, Query, Suite
 
@@ -189,10 +192,7 @@ def evaluate_answers(
         )
         for query in queries
     ]
-    judged = any(query.not_relevant for query in queries) or all(
-        target.document for query in queries for target in query.targets
-    )
-    ranks = pack(reached, judged=judged)
+    ranks = pack(reached, judged=is_judged(queries))
     return Evaluation(
         measures=bound,
         queries=tuple(query.id for query in queries),
@@ -201,11 +201,40 @@ def evaluate_answers(
         statuses=tuple(
             scored[query.id].status if query.id in scored else UNANSWERED for query in queries
         ),
-        clusters=tuple(query.tags.get("cluster") or query.id for query in queries),
-        repositories=tuple(query.tags.get("repository", "") for query in queries),
+        clusters=tuple(cluster_of(query) for query in queries),
+        repositories=tuple(repository_of(query) for query in queries),
         gold=gold_digest(queries),
         ranks=ranks,
         notes=notes,
+    )
+
+
+def evaluate_columns(
+    asked: Asked, columns: Columns, measures: Sequence[Measure | str], *, depth: int
+) -> Evaluation:
+    """Measure a sealed run's answers from their columns; the same as from the answers.
+
+    Raises:
+        UsageError: a cutoff is above the depth, or a measure is not defined for this gold.
+    """
+    bound = parse_all(measures, SUITE_REL)
+    check_depth(bound, depth)
+    first = np.flatnonzero(columns.repeat == 0)
+    statuses = [UNANSWERED] * len(asked.queries)
+    for at, status in zip(
+        columns.query[first].tolist(), columns.status[first].tolist(), strict=True
+    ):
+        statuses[at] = STATUSES[status]
+    return Evaluation(
+        measures=bound,
+        queries=asked.queries,
+        table=_table(bound, columns.ranks),
+        weights=asked.weights,
+        statuses=tuple(statuses),
+        clusters=asked.clusters,
+        repositories=asked.repositories,
+        gold=asked.gold,
+        ranks=columns.ranks,
     )
 
 
@@ -233,21 +262,6 @@ def _scored(
     if repeated:
         notes.append(f"{repeated} second answers to a query were ignored")
     return scored, tuple(notes)
-
-
-def gold_digest(queries: Iterable[Query]) -> str:
-    """Return `sha256:…` of the queries' IDs, weights and gold, whatever their order."""
-    rows = sorted(
-        [
-            query.id,
-            query.weight,
-            sorted([t.chunk, t.grade, t.weight, t.document] for t in query.targets),
-            sorted([r.path, r.of, r.score] for r in query.related),
-            sorted(query.not_relevant),
-        ]
-        for query in queries
-    )
-    return _digest(rows)
 
 
 def _digest(rows: Iterable[Any]) -> str:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from codebench.comparison import compare
 from codebench.corpus.tables import read_tables
 from codebench.errors import NothingMeasured, UsageError
-from codebench.evaluation import evaluate_answers
-from codebench.measures.latency import latency_summary
+from codebench.evaluation import evaluate_answers, evaluate_columns
+from codebench.measures.latency import TIMED, latency_summary, summary_of
 from codebench.measures.resampling import FLIPS
+from codebench.model import STATUSES
 from codebench.reading import near
 from codebench.results import read_run
 from codebench.suite import read_suite, suite_digest
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from codebench.evaluation import Evaluation
     from codebench.measures.latency import Latency
     from codebench.measures.names import Measure
-    from codebench.model import Suite
+    from codebench.model import FileTable, Suite
     from codebench.results import RetrieverRun, Run
 
 
@@ -96,22 +100,50 @@ def score_run(
 
 def score(run: Run, measures: Sequence[Measure | str], only: Sequence[str] = ()) -> ScoredRun:
     """Grade and measure the answers of a run that was read; as `score_run`."""
-    suite = read_suite(run.suite_folder)
-    tables = {table.path: table for table in read_tables(run.tables_file)}
+    count = None if run.asked is None else len(run.asked.queries)
+    suite = read_suite(run.suite_folder, known_queries=count)
+    grader = _Grader(run, suite)
     scored = []
     for one in _chosen(run, only):
-        evaluation = (
-            evaluate_answers(suite, tables, one.answers, measures, depth=run.depth)
-            if one.answers
-            else None
-        )
+        evaluation = grader.evaluation(one, measures) if one.answers else None
         name, floor = one.candidate.name, one.candidate.floor
-        scored.append(Scored(name, floor, one, evaluation, latency_summary(one.answers)))
+        scored.append(Scored(name, floor, one, evaluation, _latency(one)))
     evaluated = [one.evaluation for one in scored if one.evaluation is not None]
     if not evaluated:
         reasons = "; ".join(f"{one.name}: {one.run.reason or one.run.state}" for one in scored)
         raise NothingMeasured(f"{run.path}: no retriever answered anything ({reasons})")
-    return ScoredRun(run, suite, suite_digest(suite), evaluated[0].measures, tuple(scored))
+    digest = suite_digest(suite) if run.asked is None else run.asked.suite
+    return ScoredRun(run, suite, digest, evaluated[0].measures, tuple(scored))
+
+
+class _Grader:
+    """Evaluates retrievers of one run: from their columns, or by grading their answers."""
+
+    def __init__(self, run: Run, suite: Suite) -> None:
+        self._run = run
+        self._suite = suite
+
+    @cached_property
+    def _tables(self) -> Mapping[str, FileTable]:
+        return {table.path: table for table in read_tables(self._run.tables_file)}
+
+    def evaluation(self, one: RetrieverRun, measures: Sequence[Measure | str]) -> Evaluation:
+        asked, depth = self._run.asked, self._run.depth
+        if asked is not None and one.columns is not None:
+            return evaluate_columns(asked, one.columns, measures, depth=depth)
+        return evaluate_answers(self._suite, self._tables, one.answers, measures, depth=depth)
+
+
+def _latency(one: RetrieverRun) -> Latency:
+    columns = one.columns
+    if columns is None:
+        return latency_summary(one.answers)
+    timed = np.isin(columns.status, [STATUSES.index(status) for status in TIMED])
+    timed &= columns.latency_ns >= 0
+    late = columns.status == STATUSES.index("timeout")
+    censored = int(np.count_nonzero(timed & late))
+    untimed = len(timed) - int(np.count_nonzero(timed))
+    return summary_of(columns.latency_ns[timed], columns.query[timed], censored, untimed)
 
 
 def _chosen(run: Run, only: Sequence[str]) -> list[RetrieverRun]:

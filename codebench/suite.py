@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from codebench.errors import SuiteError
 from codebench.model import Query, Related, Suite, Target
 from codebench.reading import Faults, Fields, read_objects, read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 SUITE_FILE = "suite.yaml"
@@ -27,8 +29,13 @@ _MAX_DOCUMENT_GRADE = 100
 _MAX_COUNT = 10**12
 
 
-def read_suite(folder: Path) -> Suite:
+def read_suite(folder: Path, *, known_queries: int | None = None) -> Suite:
     """Read a suite folder.
+
+    Args:
+        folder: holds `suite.yaml` and `queries.jsonl`.
+        known_queries: how many queries there are, where the folder was read before and has not
+            changed since: they are then read when somebody looks at them.
 
     Raises:
         SuiteError: the folder is not there, or holds no suite.
@@ -45,9 +52,13 @@ def read_suite(folder: Path) -> Suite:
     recipe = fields.mapping("recipe", {})
     funnel = _funnel(fields)
     fields.finish()
-    queries_faults = Faults(folder / QUERIES_FILE)
-    queries = _read_queries(folder / QUERIES_FILE, queries_faults)
-    faults.found += queries_faults.found
+    queries: tuple[Query, ...]
+    if known_queries is not None:
+        queries = cast("tuple[Query, ...]", StoredQueries(folder, known_queries))
+    else:
+        queries_faults = Faults(folder / QUERIES_FILE)
+        queries = _read_queries(folder / QUERIES_FILE, queries_faults)
+        faults.found += queries_faults.found
     faults.check()
     return Suite(name, repository, snapshot, corpus_digest, queries, recipe, funnel)
 
@@ -260,3 +271,75 @@ def suite_digest(suite: Suite) -> str:
         row = [query.id, query.text, float(query.weight), targets, related, judged]
         digest.update(_row(row).encode())
     return f"sha256:{digest.hexdigest()}"
+
+
+def gold_digest(queries: Iterable[Query]) -> str:
+    """Return `sha256:…` of the queries' IDs, weights and gold, whatever their order."""
+    rows = sorted(
+        [
+            query.id,
+            query.weight,
+            sorted([t.chunk, t.grade, t.weight, t.document] for t in query.targets),
+            sorted([r.path, r.of, r.score] for r in query.related),
+            sorted(query.not_relevant),
+        ]
+        for query in queries
+    )
+    digest = hashlib.sha256()
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    for row in rows:
+        digest.update(encode(row).encode() + b"\n")
+    return f"sha256:{digest.hexdigest()}"
+
+
+def is_judged(queries: Sequence[Query]) -> bool:
+    """Whether places judged not relevant are known: some are, or the gold is plain judgments."""
+    return any(query.not_relevant for query in queries) or all(
+        target.document for query in queries for target in query.targets
+    )
+
+
+def cluster_of(query: Query) -> str:
+    """Return the cluster of near duplicates that a query belongs to; its own ID when to none."""
+    return query.tags.get("cluster") or query.id
+
+
+def repository_of(query: Query) -> str:
+    """Return the repository that a query is asked of; empty where there is one only."""
+    return query.tags.get("repository", "")
+
+
+class StoredQueries(Sequence[Query]):
+    """The queries of a suite folder, read when somebody looks at them.
+
+    Args:
+        folder: the suite's.
+        count: how many there are.
+    """
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self._folder = folder
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Query]:
+        return iter(self._queries)
+
+    @overload
+    def __getitem__(self, place: int) -> Query: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Query]: ...
+    def __getitem__(self, place: int | slice) -> Query | Sequence[Query]:
+        return self._queries[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._queries == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._queries)
+
+    @cached_property
+    def _queries(self) -> tuple[Query, ...]:
+        return read_suite(self._folder).queries

@@ -27,7 +27,7 @@ from codebench.model import (
     Suite,
 )
 from codebench.model import Target as ModelTarget
-from codebench.results import read_run
+from codebench.results import candidate_row, read_run
 from codebench.runner.record import AnswerWriter, RunWriter, create_run, safe_name
 
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
@@ -40,7 +40,8 @@ COST = IndexCost(0.1, 0.25, 0.5, 4096, 99)
 
 def new_run(results: Path, *candidates: Candidate) -> RunWriter:
     corpus = Corpus(results, "sha256:1", TABLES)
-    return create_run(results, SUITE, corpus, candidates or (ONE,), now=NOW, identity={"depth": 5})
+    rows = [candidate_row(one) for one in candidates or (ONE,)]
+    return create_run(results, SUITE, corpus, rows, now=NOW, identity={"depth": 5})
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
@@ -55,7 +56,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
         Answer("q", "ok", hits[:1], 7, repeat=2),
         Answer("r", "error", (), 7, repeat=1, error="x"),
     )
-    with closing(writer.answers(ONE)) as out:
+    with closing(writer.answers(ONE.name)) as out:
         out.start(0.1)
         out.index(COST)
         out.warmup(Answer("", "ok", (), 77))
@@ -77,7 +78,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert (one.restarts, one.state, one.reason, one.complete) == (1, "failed", "given up", False)
     assert (found.depth, found.complete) == (5, False)
     assert read_tables(found.tables_file) == TABLES
-    writer.seal("2024-05-06T08:00:00+00:00", complete=True)
+    writer.end("2024-05-06T08:00:00+00:00", complete=True)
     assert not read_run(writer.path).complete  # a retriever failed
     assert read_run(writer.path).manifest["started"] == "2024-05-06T07:08:09+00:00"
 
@@ -85,18 +86,18 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 def test_a_run_is_complete_when_it_was_sealed_so_and_all_ended(tmp_path: Path) -> None:
     skipped = Candidate("rg", "ripgrep")
     writer = new_run(tmp_path, ONE, skipped)
-    with closing(writer.answers(ONE)) as out:
+    with closing(writer.answers(ONE.name)) as out:
         out.end("complete")
-    with closing(writer.answers(skipped)) as out:
+    with closing(writer.answers(skipped.name)) as out:
         out.end("skipped", "the program rg is not there")
     assert not read_run(writer.path).complete
-    writer.seal("2024", complete=True)
+    writer.end("2024", complete=True)
     assert read_run(writer.path).complete
 
 
 def test_a_run_that_was_killed_at_any_byte_can_be_read(tmp_path: Path) -> None:
     writer = new_run(tmp_path)
-    with closing(writer.answers(ONE)) as out:
+    with closing(writer.answers(ONE.name)) as out:
         out.start(0.1)
         for number in range(3):
             out.answer(Answer(f"q{number}", "ok", (Hit("a.py"),), 5))
@@ -253,7 +254,7 @@ class Full:
 
 def test_a_disk_that_fills_up_keeps_what_was_measured(tmp_path: Path) -> None:
     writer = new_run(tmp_path)
-    with closing(writer.answers(ONE)) as out:
+    with closing(writer.answers(ONE.name)) as out:
         out._file = Full(out.path, 150)  # type: ignore[assignment]
         out.answer(Answer("q0", "ok", (Hit("a.py"),), 5))
         out.answer(Answer("q1", "ok", (Hit("a.py"),), 5))

@@ -145,7 +145,13 @@ class Flaky(Healthy):
 '''
 
 FAST = RunSettings(
-    depth=5, query_timeout=0.3, index_timeout=1.0, warmups=1, repeats=1, floors=("random",)
+    depth=5,
+    query_timeout=0.3,
+    index_timeout=1.0,
+    warmups=1,
+    repeats=1,
+    floors=("random",),
+    null_asks=0,
 )
 
 
@@ -283,6 +289,7 @@ def test_each_misbehaviour_has_its_status_and_the_next_query_works(
     repairs = {answer.query: answer.repairs for answer in odd.answers if answer.repairs}
     assert repairs == {
         f"q{texts.index('many'):03}": {"cut to depth": 9995},
+        f"q{texts.index('move'):03}": {"working directory restored": 1},
         f"q{texts.index('beyond'):03}": {"lines clipped to file": 1},
     }
     assert odd.complete
@@ -428,7 +435,8 @@ def test_index_cost_is_what_the_index_took(measure: Callable[..., Run]) -> None:
 def test_a_close_that_hangs_does_not_hold_the_run(
     measure: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("codebench.runner.supervise._CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr("codebench.runner.session.CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr("codebench.runner.supervise.CLOSE_SECONDS", 0.2)
     start = time.monotonic()
     assert measure("ClosesLate", ["x"]).complete
     assert time.monotonic() - start < 5

@@ -73,7 +73,7 @@ def test_warm_up_uses_words_of_the_corpus_and_none_of_the_suites_texts(corpus: C
 
 def hits_of(name: str, one: Query, corpus: Corpus, **recency: int) -> tuple[Hit, ...]:
     settings = RunSettings(depth=4)
-    answer = floors.answers(name, [one], corpus, settings, recency)[0]
+    (answer,) = floors.answers(name, [one], corpus, settings, recency)
     assert (answer.query, answer.status, answer.latency_ns) == (one.id, "ok", None)
     return answer.hits
 

@@ -10,7 +10,7 @@ from codebench.model import Candidate
 from codebench.reading import Faults, Fields, parse_json, shown
 from codebench.results.layout import ANSWERS, FORMAT, MANIFEST, SUITE, TABLES, raw_file
 from codebench.results.retriever import GOOD_ENDS
-from codebench.results.rows import read_answers
+from codebench.results.rows import last_state, read_answers
 from codebench.results.stored import Stored
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from codebench.results.retriever import RetrieverRun
 
 _MAX = 2**63
-_TAIL = 65536
-"""Bytes at the end of an answers file that surely hold its last row, where that is an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +103,7 @@ def read_ends(path: Path) -> tuple[dict[str, Any], bool]:
     faults.check()
     states = [inner.data.get("state") for inner in rows]
     return manifest, complete and all(
-        state in GOOD_ENDS if state else _ended(path / ANSWERS / file)
+        (state or last_state(path / ANSWERS / file)) in GOOD_ENDS
         for file, state in zip(files, states, strict=True)
     )
 
@@ -116,21 +114,6 @@ def _check_format(path: Path, manifest: Mapping[str, Any]) -> None:
             f"{path / MANIFEST}: is of format {shown(manifest.get('format'))}, not {FORMAT}; "
             "read it with the codebench that wrote it"
         )
-
-
-def _ended(path: Path) -> bool:
-    """Tell from its last row whether a retriever ended as it should."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _TAIL))
-            lines = file.read(_TAIL).split(b"\n")
-    except OSError:
-        return False
-    try:
-        row = parse_json(lines[-2].decode("utf-8")) if len(lines) > 1 else None
-    except ValueError:
-        return False
-    return isinstance(row, dict) and row.get("kind") == "end" and row.get("state") in GOOD_ENDS
 
 
 def _read_manifest(path: Path, faults: Faults) -> dict[str, Any]:

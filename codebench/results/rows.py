@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from codebench.measures.columns import Columns
 
 _MAX = 2**63
+_TAIL = 65536
+"""Bytes at the end of an answers file that surely hold its last row, where that is an end."""
 
 
 @dataclass(slots=True)
@@ -101,6 +103,19 @@ def read_rows(path: Path, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]
                     faults.add("is not an object", line=number)
     except (OSError, EOFError, zlib.error) as error:
         faults.add(getattr(error, "strerror", None) or str(error))
+
+
+def last_state(path: Path) -> State:
+    """Tell from the last row of a plain answers file how its retriever ended."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            lines = file.read(_TAIL).split(b"\n")
+        row = parse_json(lines[-2].decode("utf-8")) if len(lines) > 1 else None
+    except (OSError, ValueError):
+        return "stopped"
+    found = row.get("state") if isinstance(row, dict) and row.get("kind") == "end" else None
+    return next((state for state in get_args(State) if state == found), "stopped")
 
 
 def take(row: Any, rows: Rows, faults: Faults, number: int) -> None:

@@ -105,16 +105,17 @@ def columns_key(path: Path, depth: int) -> str:
     digest = hashlib.sha256(f"{depth}".encode())
     suite = sorted((path / SUITE).glob("*.*"))
     for file in (*suite, path / TABLES, Path(grading.__file__), Path(columns.__file__)):
-        digest.update(_file_digest(file).encode())
+        digest.update(file_digest(file).encode())
     return digest.hexdigest()
 
 
 def answers_key(key: str, raw: Path) -> str:
     """Return what one retriever's columns hang on: those of the run, and its answers."""
-    return hashlib.sha256(f"{key} {_file_digest(raw)}".encode()).hexdigest()
+    return hashlib.sha256(f"{key} {file_digest(raw)}".encode()).hexdigest()
 
 
-def _file_digest(file: Path) -> str:
+def file_digest(file: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal; empty where it cannot be read."""
     try:
         with file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from codebench.measures.latency import LoadStep
     from codebench.model import Answer, IndexCost
     from codebench.results import State
 
@@ -56,6 +57,22 @@ class Restarting:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """Something that a person should know of a retriever, or (without a name) of the run."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadMeasured:
+    """A step of load is over."""
+
+    name: str
+    step: LoadStep
+
+
+@dataclass(frozen=True, slots=True)
 class RetrieverEnded:
     """A retriever's turn is over."""
 
@@ -72,7 +89,17 @@ class RunEnded:
     complete: bool
 
 
-Event = RunStarted | RetrieverStarted | Indexed | Answered | Restarting | RetrieverEnded | RunEnded
+Event = (
+    RunStarted
+    | RetrieverStarted
+    | Indexed
+    | Answered
+    | Restarting
+    | Noted
+    | LoadMeasured
+    | RetrieverEnded
+    | RunEnded
+)
 Events = Callable[[Event], None]
 
 

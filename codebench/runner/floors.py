@@ -14,7 +14,7 @@ from codebench.keywords import tokens
 from codebench.model import Answer, Candidate, Chunk, Hit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from codebench.model import Corpus, Query
     from codebench.runner.plan import RunSettings
@@ -43,8 +43,8 @@ def answers(
     corpus: Corpus,
     settings: RunSettings,
     recency: Mapping[str, int],
-) -> list[Answer]:
-    """Return a floor's answers, in the order of the queries. They have no latency.
+) -> Iterator[Answer]:
+    """Yield a floor's answers, in the order of the queries. They have no latency.
 
     Args:
         name: which floor.
@@ -62,7 +62,8 @@ def answers(
         "right-file": lambda: _right_file(corpus, settings),
     }
     floor = makers[name]()
-    return [Answer(query.id, "ok", tuple(floor(query)[: settings.depth])) for query in queries]
+    for query in queries:
+        yield Answer(query.id, "ok", tuple(floor(query)[: settings.depth]))
 
 
 def _random(chunks: Sequence[Chunk], settings: RunSettings) -> Floor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 from pathlib import Path
@@ -22,6 +24,12 @@ def fingerprint() -> dict[str, Any]:
         "architecture": platform.machine(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
     }
+
+
+def digest_of(machine: dict[str, Any]) -> str:
+    """Return a short digest of a fingerprint."""
+    text = json.dumps(machine, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _cpu() -> str:

@@ -286,6 +286,11 @@ class WorkerProcess:
             self._drain()
         return self._tail.decode("utf-8", "replace").splitlines()
 
+    def interrupt(self) -> None:
+        """Have the process ended; its pipes stay, so any thread may call this."""
+        with contextlib.suppress(OSError):
+            os.write(self._control, b"k")
+
     def kill(self) -> int:
         """End the process and all that it started, and close the pipes.
 

@@ -4,34 +4,51 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import signal
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from codebench.errors import AdapterError, NothingMeasured, ResultsError
-from codebench.results import TABLES
+from codebench.errors import NothingMeasured, ResultsError
+from codebench.results import TABLES, candidate_row, read_run
 from codebench.runner import floors
-from codebench.runner.events import Answered, RetrieverEnded, RetrieverStarted, RunEnded, RunStarted
+from codebench.runner.beside import turns_beside
+from codebench.runner.events import Noted, RunEnded, RunStarted
 from codebench.runner.events import ignore as ignore_events
-from codebench.runner.machine import fingerprint
-from codebench.runner.plan import RunSettings, order, warmup_texts
-from codebench.runner.record import create_run
-from codebench.runner.supervise import GaveUp, Turn, describe
-from codebench.suite import suite_digest
+from codebench.runner.harness import harness_cost
+from codebench.runner.identity import asked_of, checkout_of, identity_of
+from codebench.runner.kept import FOLDER, IndexStore
+from codebench.runner.plan import RunSettings, plan_of, warmup_texts
+from codebench.runner.record import RunWriter, create_run
+from codebench.runner.resume import find, unpack
+from codebench.runner.seal import pack_answers, write_all_columns
+from codebench.runner.secret import masked, redactor
+from codebench.runner.session import Bench, Stopped
+from codebench.runner.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from codebench.model import Candidate, Corpus, Suite
-    from codebench.results import State
+    from codebench.results import RetrieverRun
+    from codebench.runner.cluster import Cluster
     from codebench.runner.events import Events
-    from codebench.runner.record import AnswerWriter, RunWriter
+    from codebench.runner.identity import Asked
 
 NO_RECENCY: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Resume:
+    """How a run that was cut off is gone on with.
+
+    Attributes:
+        retry: whether what failed is asked again, too.
+    """
+
+    retry: bool = False
 
 
 def run(
@@ -44,11 +61,14 @@ def run(
     events: Events = ignore_events,
     recency: Mapping[str, int] = NO_RECENCY,
     folder: Path | None = None,
+    resume: Resume | None = None,
+    cache: Path | None = None,
+    cluster: Cluster | None = None,
 ) -> Path:
-    """Ask every retriever the whole suite, one retriever after the other.
+    """Ask every retriever the whole suite.
 
     Every adapter is loaded and made once, in a process of its own, before anything is
-    measured. An interrupt (Ctrl-C, SIGTERM, SIGHUP) ends the run early: its folder is sealed
+    measured. An interrupt (Ctrl-C, SIGTERM, SIGHUP) ends the run early: its folder is marked
     as incomplete and returned.
 
     Args:
@@ -61,6 +81,10 @@ def run(
         recency: chunk IDs or paths ranked by their last change before the snapshot, 0 for the
             newest; without it the floor `recent` is left out.
         folder: what a relative adapter file is relative to; the current directory by default.
+        resume: whether the newest run of this suite is gone on with, where all that could
+            change it is the same; where something differs, it is told and a new run is made.
+        cache: the cache folder, for kept indexes; they are kept only with it.
+        cluster: who shares the work out; None for this machine alone.
 
     Returns:
         the run's folder.
@@ -75,154 +99,119 @@ def run(
     if not suite.queries:
         raise NothingMeasured(f"{suite.name}: the suite has no query")
     rows = [floors.candidate(name) for name in floors.available(settings.floors, recency)]
+    lock = threading.Lock()
+
+    def tell(event: object) -> None:
+        with lock:
+            events(event)  # type: ignore[arg-type]  # it is an event
+
     with _interruptible():
-        described, missing = _describe(candidates, rows, folder, settings)
-        asked = [*rows, *described]
-        writer = create_run(
-            results.absolute(),
-            suite,
-            corpus,
-            asked,
-            now=datetime.now(UTC),
-            identity=_identity(suite, corpus, settings),
-        )
-        events(RunStarted(writer.path, len(suite.queries), tuple(one.name for one in asked)))
-        going = _Going(suite, corpus, settings, recency, folder, writer, events)
-        complete = False
-        try:
-            for candidate in asked:
-                going.turn(candidate, missing.get(candidate.name))
-            complete = True
-        except KeyboardInterrupt:
-            pass  # the folder says what was done, and its seal that something is missing
-        except BaseException:
-            with contextlib.suppress(ResultsError):
-                writer.seal(_now(), complete=False)
-            raise
-        writer.seal(_now(), complete=complete)
-        events(RunEnded(writer.path, complete))
+        asked = asked_of(candidates, rows, folder, settings)
+        writer, before = _folder(suite, corpus, asked, results.absolute(), settings, resume, tell)
+        store = IndexStore(cache / FOLDER) if cache and settings.keep_index else None
+        bench = Bench(corpus, writer.path / TABLES, folder, settings, tell, store)
+        tell(RunStarted(writer.path, len(suite.queries), tuple(one.name for one in asked.all)))
+        complete = _ask(suite, asked, recency, bench, writer, before, resume, cluster)
+        _seal(writer, suite, corpus, complete=complete)
+        tell(RunEnded(writer.path, complete))
     return writer.path
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Going:
-    """A run that is under way."""
-
-    suite: Suite
-    corpus: Corpus
-    settings: RunSettings
-    recency: Mapping[str, int]
-    folder: Path
-    writer: RunWriter
-    events: Events
-
-    def turn(self, candidate: Candidate, missing: str | None) -> None:
-        """Ask one retriever everything, and record how it ended."""
-        queries = len(self.suite.queries)
-        asks = queries if candidate.floor else queries * self.settings.repeats
-        self.events(RetrieverStarted(candidate.name, 0 if missing else asks))
-        state: State = "complete"
-        reason = ""
-        with contextlib.closing(self.writer.answers(candidate)) as out:
-            try:
-                if missing:
-                    state, reason = "skipped", missing
-                elif candidate.floor:
-                    self._floor(candidate, out)
-                else:
-                    self._measure(candidate, out)
-            except GaveUp as problem:
-                state, reason = "failed", str(problem)
-            except KeyboardInterrupt:
-                out.end("stopped", "it was interrupted")
-                raise
-            out.end(state, reason)
-        self.events(RetrieverEnded(candidate.name, state, reason))
-
-    def _floor(self, floor: Candidate, out: AnswerWriter) -> None:
-        found = floors.answers(
-            floor.name, self.suite.queries, self.corpus, self.settings, self.recency
-        )
-        for done, answer in enumerate(found, start=1):
-            out.answer(answer)
-            self.events(Answered(floor.name, answer, done))
-
-    def _measure(self, candidate: Candidate, out: AnswerWriter) -> None:
-        turn = Turn(
-            candidate,
-            self.corpus,
-            tables=self.writer.path / TABLES,
-            folder=self.folder,
-            settings=self.settings,
-            writer=out,
-            events=self.events,
-        )
-        warmups = warmup_texts(list(self.corpus.chunks()), self.settings)
-        turn.run(order(self.suite.queries, self.settings), warmups)
-
-
-def _describe(
-    candidates: Sequence[Candidate],
-    rows: Sequence[Candidate],
-    folder: Path,
+def _folder(
+    suite: Suite,
+    corpus: Corpus,
+    asked: Asked,
+    results: Path,
     settings: RunSettings,
-) -> tuple[list[Candidate], dict[str, str]]:
-    """Load every adapter once; return the candidates, and why some cannot run here."""
-    taken = {row.name for row in rows}
-    described: list[Candidate] = []
-    missing: dict[str, str] = {}
-    problems = []
-    for candidate in candidates:
-        if candidate.name in taken:
-            problems.append(f"{candidate.name}: two rows of the run would have this name")
-            continue
-        taken.add(candidate.name)
-        try:
-            known, reason = describe(candidate, folder, settings)
-        except AdapterError as error:
-            problems.append(str(error))
-            continue
-        described.append(known)
-        if reason:
-            missing[known.name] = reason
-    if problems:
-        raise AdapterError("\n".join(problems))
-    if len(missing) == len(described):
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in missing.items())
-        raise NothingMeasured(f"no retriever can run here ({reasons or 'none was asked for'})")
-    return described, missing
+    resume: Resume | None,
+    events: Events,
+) -> tuple[RunWriter, dict[str, RetrieverRun]]:
+    """Return the run's folder, new or gone on with, and what each retriever did before."""
+    identity = identity_of(suite, corpus, settings)
+    rows = [candidate_row(masked(one)) for one in asked.all]
+    if resume is not None:
+        found = find(results, identity, rows)
+        if found.path is not None:
+            files = [row["file"] for row in found.manifest["retrievers"]]
+            unpack(found.path, files)
+            before = {one.candidate.name: one for one in read_run(found.path).retrievers}
+            writer = RunWriter(found.path, found.manifest)
+            writer.manifest |= {"complete": False, "ended": None}
+            writer.save()
+            events(Noted("", f"resuming {found.path.name}"))
+            return writer, before
+        for line in found.differences:
+            events(Noted("", line))
+    for row in rows:
+        checkout = checkout_of(asked.files.get(row["name"], ""))
+        if checkout:
+            row["checkout"] = checkout
+    now = datetime.now(UTC)
+    return create_run(results, suite, corpus, rows, now=now, identity=identity), {}
 
 
-def _identity(suite: Suite, corpus: Corpus, settings: RunSettings) -> dict[str, Any]:
-    """Return what could change a run, beside its retrievers. No environment is in it."""
-    plain = dataclasses.asdict(settings)
-    depth = plain.pop("depth")
-    return {
-        "suite": {
-            "name": suite.name,
-            "digest": suite_digest(suite),
-            "queries": len(suite.queries),
-        },
-        "corpus": {
-            "digest": corpus.digest,
-            "files": len(corpus.tables),
-            "chunks": sum(len(table.chunks) for table in corpus.tables),
-        },
-        "depth": depth,
-        "settings": {**plain, "floors": list(settings.floors)},
-        "codebench": _version(),
-        "machine": fingerprint(),
-        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
+def _ask(
+    suite: Suite,
+    asked: Asked,
+    recency: Mapping[str, int],
+    bench: Bench,
+    writer: RunWriter,
+    before: Mapping[str, RetrieverRun],
+    resume: Resume | None,
+    cluster: Cluster | None,
+) -> bool:
+    """Ask everybody what is still to be asked; False where that was cut off."""
+    settings = bench.settings
+    retry = resume is not None and resume.retry
+    warmups = warmup_texts(list(bench.corpus.chunks()), settings)
+    plans = {
+        one.name: plan_of(suite.queries, settings, warmups, before.get(one.name), retry=retry)
+        for one in asked.all
     }
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  # slow to import
-
+    turns = Turns(
+        suite=suite,
+        bench=bench,
+        writer=writer,
+        recency=recency,
+        missing=asked.missing,
+        plans=plans,
+        before=before,
+        retry=retry,
+        redact=redactor(asked.all),
+    )
     try:
-        return version("codebench-harness")
-    except PackageNotFoundError:
-        return "not installed"
+        if settings.null_asks and "harness" not in writer.manifest:
+            texts = [query.text for query in suite.queries[: settings.null_asks]]
+            quiet = dataclasses.replace(bench, events=ignore_events, store=None)
+            writer.manifest["harness"] = harness_cost(quiet, texts)
+            writer.save()
+        if cluster is not None:
+            cluster.run(turns, asked.all, asked.files)
+        elif settings.jobs > 1 and len(asked.described) > 1:
+            turns_beside(turns, asked.all)
+        else:
+            for candidate in asked.all:
+                turns.take(candidate)
+    except (KeyboardInterrupt, Stopped):
+        return False  # the folder says what was done, and that something is missing
+    except BaseException:
+        with contextlib.suppress(ResultsError):
+            writer.end(_now(), complete=False)
+        raise
+    return True
+
+
+def _seal(writer: RunWriter, suite: Suite, corpus: Corpus, *, complete: bool) -> None:
+    """Write the end of the run; one that is whole is packed, and graded into columns."""
+    if not complete:
+        writer.end(_now(), complete=False)
+        return
+    names = [row["file"] for row in writer.manifest["retrievers"]]
+    for row in writer.manifest["retrievers"]:
+        row["state"] = pack_answers(writer.path, row["file"])
+    digest = writer.manifest["suite"]["digest"]
+    write_all_columns(writer.path, suite, digest, corpus, names, writer.manifest["depth"])
+    writer.end(_now(), complete=True)
 
 
 def _now() -> str:

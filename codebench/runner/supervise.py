@@ -3,51 +3,33 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codebench.errors import AdapterError
-from codebench.model import Answer, Candidate, Corpus, IndexCost
+from codebench.model import Candidate
 from codebench.reading import plain_line
-from codebench.runner.events import Answered, Indexed, Restarting
+from codebench.runner.events import Answered, Indexed, LoadMeasured, Restarting
 from codebench.runner.process import WorkerDied, WorkerProcess, WorkerTimeout
-from codebench.runner.scratch import copy_corpus, disk_bytes, scratch
-from codebench.runner.validate import InvalidOutput, validate
+from codebench.runner.scratch import scratch
+from codebench.runner.session import CLOSE_SECONDS, GaveUp, Session, Stopped, make_message
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from codebench.runner.events import Events
-    from codebench.runner.plan import Ask, RunSettings
-    from codebench.runner.record import AnswerWriter
-
-_CLOSE_SECONDS = 10.0
-_GRACE_SECONDS = 0.25
-"""Between the limit and the kill: a reply that is on its way is later than the search."""
-
-
-class GaveUp(Exception):  # noqa: N818  # it names an outcome
-    """The retriever cannot be measured any further; the message says why."""
-
-
-def make_message(candidate: Candidate, folder: Path) -> dict[str, Any]:
-    """Return the request that makes a candidate's adapter."""
-    return {
-        "op": "make",
-        "reference": candidate.reference,
-        "folder": str(folder),
-        "options": dict(candidate.options),
-    }
+    from codebench.model import Hit
+    from codebench.runner.plan import Plan, RunSettings
+    from codebench.runner.record import RowWriter
+    from codebench.runner.session import Bench
 
 
 def describe(
     candidate: Candidate, folder: Path, settings: RunSettings
-) -> tuple[Candidate, str | None]:
+) -> tuple[Candidate, str | None, str]:
     """Make a candidate's adapter once in a process of its own, and end it.
 
     Returns:
-        the candidate with its version and digest, and why it cannot run here, or None.
+        the candidate with its version and digest; why it cannot run here, or None; and the file
+        that holds its adapter, or nothing.
 
     Raises:
         AdapterError: it cannot be loaded or made.
@@ -56,7 +38,8 @@ def describe(
         worker = WorkerProcess(place)
         try:
             reply = worker.ask(make_message(candidate, folder), settings.start_timeout)
-            _close(worker)
+            with contextlib.suppress(WorkerTimeout, WorkerDied):
+                worker.ask({"op": "close"}, CLOSE_SECONDS)
         except WorkerTimeout:
             limit = f"it was not made within {settings.start_timeout:g} s"
             raise AdapterError(f"{candidate.name}: {limit}{worker.said()}") from None
@@ -73,182 +56,138 @@ def describe(
         plain_line(reply.get("version", "")),
         plain_line(reply.get("digest", "")),
     )
-    return described, plain_line(reply["missing"]) if "missing" in reply else None
-
-
-def _close(worker: WorkerProcess) -> None:
-    """Let the adapter stop what it started; what it leaves is killed with the process."""
-    with contextlib.suppress(WorkerTimeout, WorkerDied):
-        worker.ask({"op": "close"}, _CLOSE_SECONDS)
+    missing = plain_line(reply["missing"]) if "missing" in reply else None
+    return described, missing, str(reply.get("file", ""))
 
 
 class Turn:
     """One retriever's turn.
 
     Args:
+        bench: what it is given.
         candidate: whose turn it is.
-        corpus: what is asked of.
-        tables: the file that holds its chunk tables.
-        folder: what a relative adapter file is relative to.
-        settings: how the run is made.
         writer: where rows go.
-        events: who listens.
     """
 
-    def __init__(
-        self,
-        candidate: Candidate,
-        corpus: Corpus,
-        *,
-        tables: Path,
-        folder: Path,
-        settings: RunSettings,
-        writer: AnswerWriter,
-        events: Events,
-    ) -> None:
+    def __init__(self, bench: Bench, candidate: Candidate, writer: RowWriter) -> None:
+        self.bench = bench
         self.candidate = candidate
-        self.corpus = corpus
-        self.tables = tables
-        self.folder = folder
-        self.settings = settings
         self.writer = writer
-        self.events = events
-        self.lengths = {table.path: len(table.line_bytes) for table in corpus.tables}
-        self._life = contextlib.ExitStack()
-        self._worker: WorkerProcess | None = None
-        self._root = ""
+        self.left = 0
+        self._session: Session | None = None
         self._falls = 0
         self._reason = ""
 
-    def run(self, asks: Sequence[Ask], warmups: Sequence[str]) -> None:
+    def run(self, plan: Plan) -> None:
         """Ask everything.
 
         Raises:
             GaveUp: the index cannot be built, or the process falls again and again.
+            Stopped: the run was interrupted.
         """
+        self.writer.remember(plan.known)
+        sample = {
+            answer.query: _places(answer.hits)
+            for answer in plan.known
+            if answer.query in plan.sample and answer.repeat == 0
+        }
         try:
-            for done, ask in enumerate(asks, start=1):
-                worker = self._worker or self._start(warmups)
-                text = ask.query.text
-                answer = self._search(worker, text, ask.query.id, ask.repeat)
-                self.writer.answer(answer)
-                self.events(Answered(self.candidate.name, answer, done))
-            if self._worker is not None:
-                _close(self._worker)
+            for done, ask in enumerate(plan.asks, start=len(plan.known) + 1):
+                session = self._session or self._start(plan)
+                answer = session.search(ask.query.text, ask.query.id, ask.repeat)
+                self._after(session)
+                self.writer.answer(answer, again=ask.again)
+                if ask.query.id in plan.sample and ask.repeat == 0:
+                    sample[ask.query.id] = _places(answer.hits)
+                self.bench.events(Answered(self.candidate.name, answer, done))
+            for concurrency, rate in plan.loads:
+                self._load(plan, concurrency, rate)
+            if plan.sample:
+                self._check(plan, sample)
+            self._close()
         finally:
             self._end()
 
-    def _start(self, warmups: Sequence[str]) -> WorkerProcess:
+    def interrupt(self) -> None:
+        """End what runs now, from another thread."""
+        session = self._session
+        if session is not None:
+            session.interrupt()
+
+    def _load(self, plan: Plan, concurrency: int, rate: float) -> None:
+        session = self._session or self._start(plan)
+        step = session.load(plan.load_texts, concurrency, rate)
+        self.writer.load(step)
+        self._after(session)
+        self.bench.events(LoadMeasured(self.candidate.name, step))
+
+    def _check(self, plan: Plan, sample: dict[str, list[tuple[object, ...]]]) -> None:
+        """Ask a sample again of a new process, and record which hits are others."""
+        self._close()
+        self._end()
+        for query in sorted(sample):
+            session = self._session or self._start(plan)
+            answer = session.search(plan.sample[query], query)
+            self._after(session)
+            self.writer.check(answer, same=_places(answer.hits) == sample[query])
+
+    def _start(self, plan: Plan) -> Session:
         """Return a process that is ready and warm; a fall while warming up starts another."""
         while True:
-            worker = self._ready()
-            for text in warmups:
-                answer = self._search(worker, text, "", 0)
+            session = self._ready()
+            for text in plan.warmups:
+                answer = session.search(text)
                 self.writer.warmup(answer)
-                if self._worker is None:
+                self._after(session)
+                if self._session is None:
                     break
             else:
-                return worker
+                return session
 
-    def _ready(self) -> WorkerProcess:
+    def _ready(self) -> Session:
         """Start a process in new folders and build the index."""
-        if self._falls > self.settings.max_restarts:
+        if self._falls > self.bench.settings.max_restarts:
             raise GaveUp(f"given up after {self._falls} falls in a row: {self._reason}")
-        place = self._life.enter_context(scratch())
-        root = place / "corpus"
-        copy_corpus(self.corpus.path, root)
-        self._root = str(root)
-        before = disk_bytes(root)
-        worker = WorkerProcess(place)
-        self._life.callback(worker.kill)
-        settings = self.settings
-        made = self._ask(
-            worker, make_message(self.candidate, self.folder), settings.start_timeout, "starting"
-        )
-        if "missing" in made:
-            raise GaveUp(plain_line(made["missing"]))
-        start_seconds = time.perf_counter() - worker.started
-        self.writer.start(start_seconds)
-        request = {
-            "op": "index",
-            "root": str(root),
-            "digest": self.corpus.digest,
-            "tables": str(self.tables),
-        }
-        reply = self._ask(worker, request, settings.index_timeout, "indexing")
-        cost = self._cost(reply, start_seconds, disk_bytes(place) - before)
+        if self.bench.stop.is_set():
+            raise Stopped
+        self._session = session = Session(self.bench, self.candidate)
+        try:
+            seconds = session.make()
+            self.writer.start(seconds)
+            cost = session.index(seconds)
+        except GaveUp:
+            if session.fallen:
+                self.writer.fall(session.fallen, session.said, 0)
+            raise
         self.writer.index(cost)
-        self.events(Indexed(self.candidate.name, cost))
-        self._worker = worker
-        return worker
+        self.bench.events(Indexed(self.candidate.name, cost))
+        return session
 
-    def _ask(
-        self, worker: WorkerProcess, message: dict[str, Any], seconds: float, doing: str
-    ) -> dict[str, Any]:
-        """Ask what must succeed."""
-        try:
-            reply = worker.ask(message, seconds)
-        except WorkerTimeout:
-            raise GaveUp(f"{doing} took more than {seconds:g} s{worker.said()}") from None
-        except WorkerDied as death:
-            raise GaveUp(f"{doing}, its process {death}") from None
-        if "error" in reply:
-            raise GaveUp(f"{doing} raised {plain_line(reply['error'])}")
-        return reply
-
-    def _cost(self, reply: dict[str, Any], start_seconds: float, written: int) -> IndexCost:
-        try:
-            size = reply["bytes"]
-            return IndexCost(
-                start_seconds=start_seconds,
-                seconds=float(reply["seconds"]),
-                cpu_seconds=float(reply["cpu_seconds"]),
-                peak_rss_bytes=int(reply["peak_rss_bytes"]),
-                bytes=int(size) if size is not None else max(0, written) or None,
-            )
-        except (KeyError, TypeError, ValueError):
-            raise GaveUp("indexing, its reply was overwritten") from None
-
-    def _search(self, worker: WorkerProcess, text: str, query: str, repeat: int) -> Answer:
-        """Ask one question; a process that fell is ended, and the next question starts another."""
-        depth, limit = self.settings.depth, self.settings.query_timeout
-        limit_ns = int(limit * 1e9)
-        message = {"op": "search", "text": text, "k": depth}
-        try:
-            reply = worker.ask(message, limit + _GRACE_SECONDS)
-        except WorkerTimeout:
-            error = f"no answer within {limit:g} s"
-            self._fall(f"{error}{worker.said()}")
-            return Answer(query, "timeout", (), limit_ns, repeat, error)
-        except WorkerDied as death:
-            self._fall(f"its process {death}")
-            return Answer(query, "crashed", (), None, repeat, f"its process {death}")
-        self._falls = 0
-        latency = reply.get("latency_ns")
-        if type(latency) is not int or latency < 0:
-            return Answer(query, "invalid_output", (), None, repeat, "its reply was overwritten")
-        if latency > limit_ns:
-            return Answer(query, "timeout", (), limit_ns, repeat, f"no answer within {limit:g} s")
-        if "error" in reply:
-            return Answer(query, "error", (), latency, repeat, plain_line(reply["error"]))
-        if "bad" in reply:
-            return Answer(query, "invalid_output", (), latency, repeat, plain_line(reply["bad"]))
-        try:
-            hits, repairs = validate(
-                reply.get("rows"), reply.get("count"), depth, self._root, self.lengths
-            )
-        except InvalidOutput as problem:
-            return Answer(query, "invalid_output", (), latency, repeat, str(problem))
-        return Answer(query, "ok", hits, latency, repeat, "", repairs)
-
-    def _fall(self, reason: str) -> None:
-        self._end()
+    def _after(self, session: Session) -> None:
+        """End a process that fell; the next question starts another."""
+        if not session.fallen:
+            self._falls = 0
+            return
+        self._session = None
+        session.end()
+        self.writer.fall(session.fallen, session.said, session.left)
         self._falls += 1
-        self._reason = reason
-        if self._falls <= self.settings.max_restarts:
-            self.events(Restarting(self.candidate.name, reason))
+        self._reason = session.fallen
+        if self._falls <= self.bench.settings.max_restarts:
+            self.bench.events(Restarting(self.candidate.name, session.fallen))
+
+    def _close(self) -> None:
+        if self._session is not None:
+            self._session.close()
 
     def _end(self) -> None:
         """End the process and remove its folders."""
-        self._worker = None
-        self._life.close()
+        session, self._session = self._session, None
+        if session is not None:
+            session.end()
+            self.left += session.left
+
+
+def _places(hits: tuple[Hit, ...]) -> list[tuple[object, ...]]:
+    """Return what hits point at: a score that differs in its last digit is no other answer."""
+    return [(hit.path, hit.start_line, hit.end_line, hit.symbol) for hit in hits]

@@ -66,9 +66,7 @@ def _good(row: Any, lengths: Mapping[str, int]) -> Hit | None:
     if length is None:
         return None
     whole = start is None and end is None
-    if not whole and not (
-        type(start) is int and type(end) is int and 1 <= start <= end and end <= length
-    ):
+    if not whole and not (type(start) is int and type(end) is int and 1 <= start <= end <= length):
         return None
     if symbol is not None and not (type(symbol) is str and symbol.isascii()):
         return None

@@ -1,0 +1,67 @@
+"""Keeping secrets out of what is written: options and variables whose names say that they are."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from codebench.model import Candidate
+
+MASK = "***"
+
+_NAMED = re.compile(
+    r"(?:^|[_-])(?:api_?key|key|token|secret|password|passwd|pwd|auth|credentials?|bearer|cookie)s?"
+    r"(?:$|[_-])",
+    re.IGNORECASE,
+)
+_SHORTEST = 6
+"""A shorter value is found in too many words that are no secret."""
+
+
+def is_secret(name: str) -> bool:
+    """Tell from an option's or a variable's name whether its value is a secret."""
+    return bool(_NAMED.search(name))
+
+
+def masked(candidate: Candidate) -> Candidate:
+    """Return a candidate as it may be written: secrets among its options are masked."""
+    options = tuple((name, MASK if is_secret(name) else value) for name, value in candidate.options)
+    return dataclasses.replace(candidate, options=options)
+
+
+def masked_text(text: str, options: Mapping[str, Any]) -> str:
+    """Return what a person typed with its secret options masked: it becomes a name."""
+    for name, value in options.items():
+        if is_secret(name):
+            text = re.sub(
+                rf"(\b{re.escape(name)}\s*=\s*)(?:'[^']*'|\"[^\"]*\"|[^,]*)", rf"\g<1>{MASK}", text
+            )
+            text = text.replace(str(value), MASK) if len(str(value)) >= _SHORTEST else text
+    return text
+
+
+def redactor(
+    candidates: Iterable[Candidate], environment: Mapping[str, str] | None = None
+) -> Callable[[str], str]:
+    """Return what takes the known secrets out of a text.
+
+    Args:
+        candidates: their secret options are known.
+        environment: its secret variables are known; the process's by default.
+    """
+    options = [pair for one in candidates for pair in one.options]
+    variables = (os.environ if environment is None else environment).items()
+    values = {str(value) for name, value in (*options, *variables) if is_secret(name)}
+    known = sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)
+
+    def redact(text: str) -> str:
+        for value in known:
+            text = text.replace(value, MASK)
+        return text
+
+    return redact
