@@ -14,9 +14,11 @@ from itertools import accumulate, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codebench.corpus.definitions import nest, place, read
+from codebench.corpus.definitions import nest, read
 from codebench.corpus.imports import imports_of
 from codebench.corpus.languages import FOLDER, LANGUAGES, grammar, language_of, resolve
+from codebench.corpus.parsing import parse
+from codebench.corpus.placement import place
 from codebench.corpus.tokens import tokeniser
 from codebench.model import MODULE, Chunk, FileTable
 
@@ -32,6 +34,9 @@ MAX_BYTES = 1_000_000
 MAX_LINE = 5_000
 """A file with a longer line, in bytes, is minified or generated: it is one chunk."""
 
+_RULES = ("definitions", "imports", "parsing", "placement", "tokens")
+"""The modules beside this one that decide what an outline is."""
+
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -43,7 +48,7 @@ class Outline:
         language: `python`, `go`, …; empty for a text that is not parsed.
         chunks: in file order, with an empty path.
         imports: as the language writes them, each once.
-        sound: False where the parser met a syntax error.
+        sound: False where the parser met a syntax error, or where parsing would cost too much.
         line_bytes: bytes of each line, its newline included.
     """
 
@@ -83,7 +88,7 @@ class Outline:
                 for name, ordinal, kind, flat, digest, masked, size in rows
             )
             return cls(language, chunks, tuple(imports), sound, tuple(lines))
-        except (TypeError, IndexError) as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"not an outline ({error})") from None
 
 
@@ -132,7 +137,9 @@ def file_table(path: str, data: bytes) -> FileTable:
 def _parsed(
     rules: Grammar, data: bytes, lines: Sequence[bytes], line_bytes: tuple[int, ...]
 ) -> Outline:
-    root = rules.parser.parse(data).root_node
+    root = parse(rules.parser, data)
+    if root is None:
+        return Outline("", _whole(data, len(line_bytes)), (), False, line_bytes)
     reading = read(rules, root, data)
     starts = [0, *accumulate(len(line) + 1 for line in lines[:-1])]
     definitions = nest(reading)
@@ -254,7 +261,7 @@ def _wheels() -> Iterable[str]:
 @cache
 def _chunker_version() -> str:
     here = Path(__file__).resolve()
-    rules = [here, *(here.with_name(f"{name}.py") for name in ("definitions", "imports", "tokens"))]
+    rules = [here, *(here.with_name(f"{name}.py") for name in _RULES)]
     digest = sha256("\n".join(_wheels()).encode())
     for file in [*rules, FOLDER / "__init__.py", *sorted(FOLDER.glob("*.scm"))]:
         digest.update(b"\0" + file.name.encode() + b"\0" + file.read_bytes())

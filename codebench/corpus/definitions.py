@@ -1,36 +1,41 @@
-"""A parsed file's definitions: names, nesting, and the bytes and lines that each one covers.
+"""A parsed file's definitions: what the query file finds, their names and their nesting.
 
-The rules: functions inside functions fold into the outer one. A comment or an attribute
-directly above a definition belongs to it. A line has one owner, so a definition that begins on
-the first line of what it is in, or that has no line left of its own, folds into its neighbour.
+Functions and classes inside a function fold into it; so does what is nested absurdly deep.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codebench.corpus.tokens import CLOSE, MARK, OPEN
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tree_sitter import Node
 
     from codebench.corpus.languages import Grammar
 
-_PREFIXES = ("namespace", "extension")
+PREFIXES = ("namespace", "extension")
+"""Kinds that only give what is in them a name."""
+
 _KINDS = (
     *("function", "method", "class", "type", "constant", "variable", "declaration"),
-    *_PREFIXES,
+    *PREFIXES,
 )
 _HOSTS = frozenset({"class", "type", "extension"})
 _CLOSED = frozenset({"function", "method"})
 
-_TAIL = re.compile(rb"[ \t]*[;,]+")
-_BLANK = b" \t\r\n\x0b\x0c"
+_DEEPEST = 30
+"""What is nested deeper folds: no code that people write, and names would grow without end."""
+
+_MATCHES_AT_ONCE = 4_096
+_DEEPEST_NODE = 5_000
+"""Bounds of the query that real code never meets, and a hostile file would."""
+
+_LONGEST_NAME = 1_000
+_LONGEST_IMPORT = 20_000
+
 _SCOPE_NOISE = ("module.exports", "exports", "this", "self", "module", "window", "globalThis")
 _REFERENCE = re.compile(r"^(?:[&*\s]|'\w+\s|mut\s|dyn\s)+")
 _OPERATOR = re.compile(r"((?:.*::\s*)?)operator(?=\W)(.*)", re.DOTALL)
@@ -65,7 +70,7 @@ class Definition:
     @property
     def is_chunk(self) -> bool:
         """True when it owns lines itself."""
-        return not self.folded and self.kind not in _PREFIXES
+        return not self.folded and self.kind not in PREFIXES
 
 
 @dataclass(slots=True)
@@ -94,7 +99,9 @@ def read(grammar: Grammar, root: Node, data: bytes) -> Reading:
     from tree_sitter import QueryCursor  # noqa: PLC0415  # heavy, and not always needed
 
     reading = Reading()
-    for pattern, captures in QueryCursor(grammar.query).matches(root):
+    cursor = QueryCursor(grammar.query, match_limit=_MATCHES_AT_ONCE)
+    cursor.set_max_start_depth(_DEEPEST_NODE)
+    for pattern, captures in cursor.matches(root):
         if "comment" in captures:
             node = captures["comment"][0]
             span = (node.start_byte, node.end_byte)
@@ -114,7 +121,8 @@ def read(grammar: Grammar, root: Node, data: bytes) -> Reading:
             reading.marks.append((captures["mark"][0].end_byte, MARK))
         elif "import" in captures:
             node = captures["import"][0]
-            text = data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+            end = min(node.end_byte, node.start_byte + _LONGEST_IMPORT)
+            text = data[node.start_byte : end].decode("utf-8", "replace")
             reading.imports.append((node.start_byte, text))
         else:
             _keep(reading, grammar, pattern, captures, data)
@@ -135,6 +143,8 @@ def _keep(
     if "name" in captures:
         named = captures["name"][0]
         place = named.start_byte
+        if named.end_byte - place > _LONGEST_NAME:
+            return
         text = data[place : named.end_byte].decode("utf-8", "replace")
         if kind == "extension":
             text = _type_name(text)
@@ -213,6 +223,8 @@ def nest(reading: Reading) -> list[Definition]:
         parent = stack[-1] if stack else None
         if parent is not None and (parent.kind in _CLOSED or each.end > parent.end):
             continue
+        if len(stack) >= _DEEPEST:
+            continue
         each.parent = parent
         prefix = f"{parent.name}." if parent is not None else ""
         each.name = prefix + ".".join(each.parts)
@@ -236,104 +248,3 @@ def _without_prototypes(kept: list[Definition]) -> list[Definition]:
             each.kind = "method" if host else "function"
         result.append(each)
     return result
-
-
-def place(
-    definitions: Sequence[Definition],
-    reading: Reading,
-    lead: re.Pattern[bytes] | None,
-    data: bytes,
-    starts: Sequence[int],
-) -> None:
-    """Set what each definition covers, and fold those that have no line of their own.
-
-    Args:
-        definitions: what `nest` returned; changed in place.
-        reading: where comments and attributes are.
-        lead: what may stand before a definition on its line.
-        data: the file.
-        starts: the byte at which each line starts.
-    """
-    above = _Above(reading, lead, data, starts)
-    top = Definition(0, len(data), "module", (), first=-1)
-    for each in definitions:
-        if each.kind in _PREFIXES:
-            continue
-        owner = _owner(each) or top
-        before = owner.last_child
-        each.start = above.reach(each.start, before.end if before is not None else owner.start)
-        tail = _TAIL.match(data, each.end)
-        if tail:
-            each.end = tail.end()
-        each.first = bisect_right(starts, each.start) - 1
-        each.last = bisect_right(starts, _last_byte(data, each)) - 1
-        if each.first <= owner.first:
-            each.folded = True
-        elif before is not None and each.last <= before.last:
-            each.folded = True
-            before.end = max(before.end, each.end)
-        else:
-            each.first = max(each.first, before.last + 1 if before is not None else 0)
-            owner.last_child = each
-
-
-def _owner(each: Definition) -> Definition | None:
-    above = each.parent
-    while above is not None and not above.is_chunk:
-        above = above.parent
-    return above
-
-
-def _last_byte(data: bytes, each: Definition) -> int:
-    last = each.end - 1
-    while last > each.start and data[last] in _BLANK:
-        last -= 1
-    return max(last, each.start)
-
-
-class _Above:
-    """Finds what stands directly above or before a definition and belongs to it."""
-
-    def __init__(
-        self,
-        reading: Reading,
-        lead: re.Pattern[bytes] | None,
-        data: bytes,
-        starts: Sequence[int],
-    ) -> None:
-        self._spans = sorted([*reading.comments, *reading.attributes])
-        self._begins = [start for start, _ in self._spans]
-        self._attributes = set(reading.attributes)
-        self._lead = lead
-        self._data = data
-        self._starts = starts
-
-    def reach(self, start: int, floor: int) -> int:
-        """Return where a definition that is written from `start` on begins, `floor` at least."""
-        while True:
-            begin = self._before(self._line(start), start, floor)
-            if begin is None:
-                return start
-            start = begin
-
-    def _before(self, line: int, start: int, floor: int) -> int | None:
-        if self._lead is not None and line >= floor:
-            found = self._lead.fullmatch(self._data, line, start)
-            if found and found.start(1) < start:
-                return found.start(1)
-        index = bisect_left(self._begins, start) - 1
-        if index < 0:
-            return None
-        begin, end = self._spans[index]
-        if begin < floor or end > start:
-            return None
-        gap = self._data[end:start]
-        if gap.strip() or gap.count(b"\n") + self._data.endswith(b"\n", begin, end) > 1:
-            return None
-        if (begin, end) in self._attributes:
-            return begin
-        own_line = not self._data[self._line(begin) : begin].strip()
-        return begin if own_line else None
-
-    def _line(self, byte: int) -> int:
-        return self._starts[bisect_right(self._starts, byte) - 1]

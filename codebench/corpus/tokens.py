@@ -79,7 +79,8 @@ class Tokeniser:
         return Prints(fingerprint, _digest(masked), len(text))
 
     def _normal(self, code: bytes) -> bytes:
-        text = b" ".join(self._find(code))
+        # A continued line is layout.
+        text = b" ".join(self._find(code.replace(b"\\\n", b" ")))
         if b" ," in text:
             text = _BEFORE_CLOSING.sub(b"", text)
         if self._same_quotes:
