@@ -7,7 +7,15 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from codebench.runner.events import Answered, Indexed, Restarting, RetrieverEnded, RetrieverStarted
+from codebench.runner.events import (
+    Answered,
+    Indexed,
+    LoadMeasured,
+    Noted,
+    Restarting,
+    RetrieverEnded,
+    RetrieverStarted,
+)
 
 if TYPE_CHECKING:
     from codebench.runner.events import Event
@@ -30,7 +38,10 @@ class Progress:
 
     def step(self, what: str, done: int, total: int) -> None:
         """Show a step of mining; a total of 0 is unknown."""
-        self._draw(f"{what} {done}/{total}" if total else f"{what} …", force=done == 0)
+        if not done:
+            self._asks, self._started = total, time.monotonic()
+        shown = f"{what} {done}/{total}{self._left(done)}" if total else f"{what} …"
+        self._draw(shown, force=not done)
 
     def event(self, event: Event) -> None:
         """Show what a run tells."""
@@ -44,6 +55,14 @@ class Progress:
             self._draw(f"{event.name}: {event.done}/{self._asks}{self._left(event.done)}")
         elif isinstance(event, Restarting):
             self._draw(f"{event.name}: restarting ({event.reason})", force=True)
+        elif isinstance(event, LoadMeasured):
+            offered = f"{event.step.rate:g}/s" if event.step.rate else event.step.concurrency
+            self._draw(f"{event.name}: asked under load ({offered})", force=True)
+        elif isinstance(event, Noted):
+            self.clear()
+            print(
+                f"codebench: {event.name}{': ' if event.name else ''}{event.text}", file=sys.stderr
+            )
         elif isinstance(event, RetrieverEnded):
             self.clear()
 
@@ -54,7 +73,7 @@ class Progress:
 
     def _left(self, done: int) -> str:
         passed = time.monotonic() - self._started
-        if passed < 2 or not done:
+        if passed < 2 or not 0 < done <= self._asks:
             return ""
         return f", {passed / done * (self._asks - done):.0f} s left"
 

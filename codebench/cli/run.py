@@ -16,6 +16,13 @@ from codebench.cli.options import (
     positive,
 )
 from codebench.cli.progress import Progress
+from codebench.cli.run_options import (
+    add_keeping,
+    add_limits,
+    add_measuring,
+    executor_of,
+    settings_of,
+)
 from codebench.measures.names import check_depth
 
 if TYPE_CHECKING:
@@ -61,17 +68,9 @@ def parser() -> argparse.ArgumentParser:
         "--max-queries", type=positive(int), default=200, help="queries to mine (default: 200)"
     )
     own.add_argument("--snapshot", default="", metavar="COMMIT", help="ask this commit's code")
-    own.add_argument(
-        "--timeout", type=positive(float), default=30.0, help="seconds a query (default: 30)"
-    )
-    own.add_argument(
-        "--index-timeout", type=positive(float), default=1800.0, help="seconds (default: 1800)"
-    )
-    own.add_argument(
-        "--repeats", type=positive(int), default=3, help="times each query is asked (default: 3)"
-    )
-    own.add_argument("--seed", type=int, default=0, help="of every random choice (default: 0)")
-    own.add_argument("--jobs", type=positive(int), help="processes that parse (default: cores)")
+    add_limits(own)
+    add_measuring(own)
+    add_keeping(own)
     add_format(own)
     return own
 
@@ -80,35 +79,34 @@ def run(arguments: argparse.Namespace) -> int:
     """Open the target, run the retrievers, score the answers, print the table."""
     measures = measures_of(arguments.measure)
     check_depth(measures, arguments.depth)
+    settings = settings_of(arguments)
     from codebench.gold.recipe import Recipe  # noqa: PLC0415  # wrong words fail before imports
     from codebench.gold.target import open_target  # noqa: PLC0415
+    from codebench.home import cache_dir  # noqa: PLC0415
     from codebench.runner import run as runner  # noqa: PLC0415
     from codebench.runner.candidates import candidates, default_candidates  # noqa: PLC0415
-    from codebench.runner.plan import RunSettings  # noqa: PLC0415
     from codebench.scoring import score_run  # noqa: PLC0415
 
     chosen = candidates(arguments.retriever) if arguments.retriever else default_candidates()
-    settings = RunSettings(
-        depth=arguments.depth,
-        query_timeout=arguments.timeout,
-        index_timeout=arguments.index_timeout,
-        repeats=arguments.repeats,
-        seed=arguments.seed,
-    )
     recipe = Recipe(max_queries=arguments.max_queries, snapshot=arguments.snapshot)
     progress = Progress(shown=on_terminal())
     try:
-        members = open_target(arguments.target, recipe, progress.step, jobs=arguments.jobs)
+        members = open_target(arguments.target, recipe, progress.step)
         (opened,) = members
-        folder = runner.run(
-            opened.suite,
-            opened.corpus,
-            chosen,
-            arguments.results,
-            settings,
-            events=progress.event,
-            recency=opened.last_changes,
-        )
+        resume = arguments.resume or arguments.retry_errors
+        with executor_of(arguments) as cluster:
+            folder = runner.run(
+                opened.suite,
+                opened.corpus,
+                chosen,
+                arguments.results,
+                settings,
+                events=progress.event,
+                recency=opened.last_changes,
+                resume=runner.Resume(retry=arguments.retry_errors) if resume else None,
+                cache=cache_dir(),
+                cluster=cluster,
+            )
     finally:
         progress.clear()
     scored = score_run(_shown(folder), measures)

@@ -137,7 +137,7 @@ def _start(fields: Fields, rows: Rows) -> None:
 
 
 def _resume(fields: Fields, rows: Rows) -> None:  # noqa: ARG001  # one shape for all readers
-    """The run goes on after it was cut off: the next start is no restart."""
+    """The run goes on after it was cut off, or begins a check: the next start is no restart."""
     rows.fresh = True
     rows.state, rows.reason = "stopped", "it did not end"
 

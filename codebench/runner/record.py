@@ -79,7 +79,7 @@ class RowWriter:
                 self._scored[answer.query] = hash(answer.hits)
 
     def resume(self) -> None:
-        """Record that the run goes on after it was cut off."""
+        """Record that the next start is meant, and no restart after a fall."""
         self.write({"kind": "resume"})
 
     def context(self, *, beside: bool, machine: str = "") -> None:

@@ -125,6 +125,7 @@ class Turn:
         """Ask a sample again of a new process, and record which hits are others."""
         self._close()
         self._end()
+        self.writer.resume()
         for query in sorted(sample):
             session = self._session or self._start(plan)
             answer = session.search(plan.sample[query], query)
