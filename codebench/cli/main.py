@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 VERBS = {
     "run": "run retrievers over a suite, or over questions mined from a repository",
+    "suite": "build, check, show and carry suites: queries with their gold",
     "score": "measures from stored answers, or from TREC files",
     "compare": "paired differences between retrievers or runs",
     "list": "built-in retrievers, suites, measures; stored runs",
+    "cache": "what is kept between runs: show it, clear it",
 }
 
 _INTERRUPTED = 130

@@ -48,6 +48,11 @@ def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
     )
 
 
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add `--jobs`."""
+    parser.add_argument("--jobs", type=positive(int), help="processes that parse (default: cores)")
+
+
 def positive(kind: type[int | float]) -> Any:
     """Return an argparse type: a number above 0."""
 

@@ -184,4 +184,5 @@ def funnel_line(funnel: tuple[tuple[str, int], ...]) -> str:
         return ""
     (_, first), *dropped, (_, last) = funnel
     taken = ", ".join(f"{count} {printable(reason)}" for reason, count in dropped)
-    return f"{first} commits after the snapshot - {taken} = {last} queries"
+    less = f" - {taken}" if taken else ""
+    return f"{first} commits after the snapshot{less} = {last} queries"

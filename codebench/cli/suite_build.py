@@ -1,0 +1,160 @@
+"""`codebench suite build`: from repositories to a suite folder."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from datetime import UTC, date, datetime, time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codebench.cli.options import add_format, add_jobs, on_terminal, positive
+from codebench.cli.progress import Progress
+from codebench.errors import UsageError
+
+if TYPE_CHECKING:
+    from codebench.gold.recipe import Mode, Recipe
+
+EPILOG = """\
+examples:
+  codebench suite build . --dry-run                 what the filters would leave
+  codebench suite build . -o suites/mine            yesterday's code, tomorrow's questions
+  codebench suite build . -o suites/mine --since 2023-01-01 --max-queries 400
+  codebench suite build . -o suites/mine --mode epochs=4
+  codebench suite build ../api ../web -o suites/both   one member a repository
+
+An interrupted build goes on where it was: what a commit edited is kept in the cache.
+"""
+
+_MAX_EPOCHS = 100
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument(
+        "repositories", nargs="+", metavar="REPOSITORY", help="a path or URL; several make members"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER", help="the suite's folder, its name last"
+    )
+    parser.add_argument("--force", action="store_true", help="replace a suite that is there")
+    parser.add_argument("--since", type=_since, metavar="DATE", help="ask no older commit")
+    parser.add_argument(
+        "--until", type=_until, metavar="DATE", help="ask no newer commit (a day counts whole)"
+    )
+    parser.add_argument(
+        "--max-queries", type=positive(int), default=200, help="queries at most (default: 200)"
+    )
+    parser.add_argument(
+        "--snapshot", default="", metavar="REVISION", help="the code that is asked (default: the "
+        "newest after which so many queries survive)"
+    )  # fmt: skip
+    parser.add_argument(
+        "--mode",
+        type=_mode,
+        default=("frozen", 1),
+        metavar="frozen|epochs=N|parent",
+        help="one snapshot, N, or each commit's own parent (default: frozen)",
+    )
+    parser.add_argument(
+        "--pull-requests", action="store_true", help="ask merged pull requests, not commits"
+    )
+    parser.add_argument(
+        "--text", choices=("short", "long"), default="short", help="the subject, or prose too"
+    )
+    parser.add_argument(
+        "--mask-leaks", action="store_true", help="take what names the answer out of the texts"
+    )
+    for name, what in (("include", "only files that match"), ("exclude", "no file that matches")):
+        parser.add_argument(
+            f"--{name}", action="append", default=[], metavar="GLOB", help=f"{what}; repeatable"
+        )
+    parser.add_argument("--dry-run", action="store_true", help="print the funnel, write nothing")
+    add_jobs(parser)
+    add_format(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Mine, write and tell."""
+    if arguments.output is None and not arguments.dry_run:
+        raise UsageError(
+            "-o: say where the suite goes, as in -o suites/NAME (or --dry-run for the funnel alone)"
+        )
+    from codebench.gold import building  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.report import suite as report  # noqa: PLC0415
+
+    recipe = _recipe(arguments)
+    progress = Progress(shown=on_terminal())
+    try:
+        if arguments.dry_run:
+            funnels = building.preview(
+                arguments.repositories, recipe, progress.step, jobs=arguments.jobs
+            )
+        else:
+            built = building.build(
+                arguments.repositories,
+                recipe,
+                arguments.output,
+                progress.step,
+                jobs=arguments.jobs,
+                force=arguments.force,
+            )
+    finally:
+        progress.clear()
+    if arguments.dry_run:
+        print(report.previewed(funnels, arguments.format))
+    else:
+        print(report.built(built, arguments.output, arguments.format))
+    return 0
+
+
+def _recipe(arguments: argparse.Namespace) -> Recipe:
+    from codebench.corpus.snapshot import SnapshotRules  # noqa: PLC0415  # as above
+    from codebench.gold.recipe import Recipe  # noqa: PLC0415
+
+    mode, epochs = arguments.mode
+    return Recipe(
+        mode=mode,
+        epochs=epochs,
+        max_queries=arguments.max_queries,
+        snapshot=arguments.snapshot,
+        since=arguments.since,
+        until=arguments.until,
+        pull_requests=arguments.pull_requests,
+        long_text=arguments.text == "long",
+        mask_leaks=arguments.mask_leaks,
+        rules=SnapshotRules(tuple(arguments.include), tuple(arguments.exclude)),
+    )
+
+
+def _mode(text: str) -> tuple[Mode, int]:
+    if text == "frozen":
+        return "frozen", 1
+    if text == "parent":
+        return "parent", 1
+    found = re.fullmatch(r"epochs=(\d{1,3})", text)
+    if not found or not 1 <= int(found[1]) <= _MAX_EPOCHS:
+        raise argparse.ArgumentTypeError(
+            f"{text} is not frozen, parent, or epochs=N with N from 1 to {_MAX_EPOCHS}"
+        )
+    return "epochs", int(found[1])
+
+
+def _since(text: str) -> int:
+    return _moment(text, time.min)
+
+
+def _until(text: str) -> int:
+    return _moment(text, time(23, 59, 59))
+
+
+def _moment(text: str, of_day: time) -> int:
+    """Return seconds since the epoch; what names no zone is UTC, what names no time `of_day`."""
+    try:
+        day = date.fromisoformat(text) if len(text) <= len("2024-01-31") else None
+        moment = datetime.combine(day, of_day) if day else datetime.fromisoformat(text)
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a date as 2024-01-31, or a time as 2024-01-31T12:00:00+00:00"
+        ) from None
