@@ -22,7 +22,7 @@ from codebench.measures import aggregates
 from codebench.measures.formulas import compute
 from codebench.measures.names import Measure, check_depth, parse, parse_all
 from codebench.measures.plain import check_grades, rankings_of, ranks_of
-from codebench.measures.ranks import Ranks, pack
+from codebench.measures.ranks import Ranks, concat, pack
 from codebench.model import STATUSES
 from codebench.suite import cluster_of, gold_digest, is_judged, repository_of
 
@@ -355,6 +355,36 @@ def _plain_notes(
             "(ties=trec sorts by score)"
         )
     return tuple(notes)
+
+
+def merge(parts: Sequence[tuple[str, Evaluation]]) -> Evaluation:
+    """Put the evaluations of several suites into one; their queries become `NAME/QUERY`.
+
+    Args:
+        parts: a name and an evaluation each, of the same measures.
+
+    Raises:
+        UsageError: the measures differ.
+        NothingMeasured: there is no part.
+    """
+    if not parts:
+        raise NothingMeasured("there is no evaluation to put together")
+    first = parts[0][1]
+    if any(one.measures != first.measures for _, one in parts):
+        raise UsageError("evaluations of different measures cannot be put together")
+    return Evaluation(
+        measures=first.measures,
+        queries=tuple(f"{name}/{query}" for name, one in parts for query in one.queries),
+        table=np.vstack([one.table for _, one in parts]),
+        weights=np.concatenate([one.weights for _, one in parts]),
+        statuses=tuple(status for _, one in parts for status in one.statuses),
+        clusters=tuple(f"{name}/{cluster}" for name, one in parts for cluster in one.clusters),
+        repositories=tuple(own for _, one in parts for own in one.repositories),
+        gold=_digest([[name, one.gold] for name, one in parts]),
+        ranks=concat([one.ranks for _, one in parts]),
+        notes=tuple(f"{name}: {note}" for name, one in parts for note in one.notes),
+        default_rel=first.default_rel,
+    )
 
 
 def aggregate(evaluation: Evaluation, how: How = "macro") -> Aggregate:

@@ -198,6 +198,53 @@ def pack(rows: Iterable[Reached], *, judged: bool) -> Ranks:
     )
 
 
+def concat(parts: Sequence[Ranks]) -> Ranks:
+    """Put several runs' queries into one, part after part: a suite of several suites.
+
+    Raises:
+        ValueError: there is no part.
+    """
+    if not parts:
+        raise ValueError("no part")
+    grades = sorted({grade for part in parts for grade in part.levels})
+    places = [part.places for part in parts]
+    return Ranks(
+        queries=sum(part.queries for part in parts),
+        levels={grade: _joined([part.level(grade) for part in parts]) for grade in grades},
+        places=Places(
+            ends=_shifted([one.ends for one in places], [len(one.ranks) for one in places]),
+            ranks=np.concatenate([one.ranks for one in places]),
+            grades=np.concatenate([one.grades for one in places]),
+            weights=np.concatenate([one.weights for one in places]),
+            bytes_read=_bytes([one.bytes_read for one in places]),
+        ),
+        returned=np.concatenate([part.returned for part in parts]),
+        judged=all(part.judged for part in parts),
+    )
+
+
+def _joined(levels: Sequence[Level]) -> Level:
+    return Level(
+        units=np.concatenate([level.units for level in levels]),
+        ends=_shifted([level.ends for level in levels], [len(level.ranks) for level in levels]),
+        ranks=np.concatenate([level.ranks for level in levels]),
+        bytes_read=_bytes([level.bytes_read for level in levels if len(level.ranks)]),
+    )
+
+
+def _shifted(ends: Sequence[Ints], sizes: Sequence[int]) -> Ints:
+    before = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    return np.concatenate([own + shift for own, shift in zip(ends, before, strict=True)])
+
+
+def _bytes(columns: Sequence[Ints | None]) -> Ints | None:
+    """Join what is known; where one part does not know its bytes, the whole does not."""
+    known = [column for column in columns if column is not None]
+    if len(known) < len(columns):
+        return None
+    return np.concatenate(known) if known else np.zeros(0, np.int64)
+
+
 def _level(queries: Sequence[Reached], grade: int) -> Level:
     found = [query.levels.get(grade) for query in queries]
     return Level(
