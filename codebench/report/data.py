@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import aggregate
 from codebench.model import STATUSES
+from codebench.report.measuring import harness_data, intervals_data, measuring_data
 
 if TYPE_CHECKING:
     from codebench.evaluation import Evaluation, How
@@ -39,6 +40,7 @@ def run_data(scored: ScoredRun, how: How = "macro") -> dict[str, Any]:
         "run": str(scored.run.path),
         "complete": scored.run.complete,
         "machine": scored.run.manifest.get("machine", {}),
+        "harness": harness_data(scored),
         "aggregate": words,
         "retrievers": retrievers,
     }
@@ -85,7 +87,9 @@ def _retriever(one: Scored, how: How) -> dict[str, Any]:
             "start_seconds": index.start_seconds,
             "bytes": index.bytes,
             "peak_rss_bytes": index.peak_rss_bytes,
+            **({"built_seconds": index.built_seconds} if index.built_seconds is not None else {}),
         },
+        **({} if one.floor else measuring_data(one)),
     }
 
 
@@ -104,6 +108,7 @@ def _latency(one: Scored) -> dict[str, Any]:
     }
     return {
         **{name: None if value is None else value / _MS for name, value in figures.items()},
+        "intervals": intervals_data(one),
         "calls": latency.n,
         "censored": latency.censored,
     }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from codebench.evaluation import aggregate
 from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
+from codebench.report.measuring import load_table, measuring_notes
 from codebench.report.text import (
     NONE,
     escaped,
@@ -65,11 +66,14 @@ def summary(
     notes += [_MARKS] if leading else []
     left_out = [str(measure) for measure in scored.measures if measure not in shown]
     notes += [f"{', '.join(left_out)}: no such mean"] if left_out else []
-    notes += _notes(scored, first)
-    title = _title(scored, markdown=markdown)
-    return "\n\n".join(
-        [title, table(headers, rows, markdown=markdown), lines(notes, markdown=markdown)]
-    )
+    notes += [*_notes(scored, first), *measuring_notes(scored)]
+    blocks = [
+        _title(scored, markdown=markdown),
+        table(headers, rows, markdown=markdown),
+        load_table(scored, markdown=markdown),
+        lines(notes, markdown=markdown),
+    ]
+    return "\n\n".join(block for block in blocks if block)
 
 
 def caption(words: str) -> str:
