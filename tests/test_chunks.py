@@ -167,6 +167,11 @@ def test_a_prototype_is_a_chunk_only_where_the_file_does_not_define_the_function
     assert both == {"<module>": ((1, 1),), "f": ((2, 5),)}
 
 
+def test_a_typedef_and_its_struct_are_one_chunk() -> None:
+    text = "typedef struct\nnode {\n  int a;\n} node_t;\nstruct other {\n  int b;\n};\n"
+    assert spans("a.c", text) == {"node_t": ((1, 4),), "other": ((5, 7),)}
+
+
 def test_a_function_bound_to_a_name_is_a_function_and_other_bindings_are_not() -> None:
     found = kinds(
         "a.ts",
@@ -240,6 +245,13 @@ def test_a_syntax_error_is_told_and_what_can_be_read_is_still_there() -> None:
     found = outline("python", b"def f():\n    return 1\n\ndef g(:\n    return 2\n")
     assert not found.sound
     assert "f" in {chunk.name for chunk in symbols(found)}
+
+
+def test_what_a_macro_does_to_a_large_file_leaves_it_sound() -> None:
+    lines = "".join(f"int f{number}(void) {{ return {number}; }}\n" for number in range(100))
+    assert outline("c", lines.encode()).sound
+    assert outline("c", (lines + "API int g(void) { return 1; }\n").encode()).sound
+    assert not outline("c", (lines[:60] + "int @@ )( @@ x\n").encode()).sound
 
 
 def test_an_outline_survives_its_row_and_gets_a_path_afterwards() -> None:

@@ -34,6 +34,8 @@ MAX_BYTES = 1_000_000
 MAX_LINE = 5_000
 """A file with a longer line, in bytes, is minified or generated: it is one chunk."""
 
+_ERRORS_WITH_MACROS = 0.01
+
 _RULES = ("definitions", "imports", "parsing", "placement", "tokens")
 """The modules beside this one that decide what an outline is."""
 
@@ -48,7 +50,8 @@ class Outline:
         language: `python`, `go`, …; empty for a text that is not parsed.
         chunks: in file order, with an empty path.
         imports: as the language writes them, each once.
-        sound: False where the parser met a syntax error, or where parsing would cost too much.
+        sound: False where the parser met a syntax error (in C and C++, where macros make half
+            of all files fail: errors over more than a hundredth of the file), or gave up.
         line_bytes: bytes of each line, its newline included.
     """
 
@@ -137,10 +140,10 @@ def file_table(path: str, data: bytes) -> FileTable:
 def _parsed(
     rules: Grammar, data: bytes, lines: Sequence[bytes], line_bytes: tuple[int, ...]
 ) -> Outline:
-    root = parse(rules.parser, data)
-    if root is None:
+    tree = parse(rules.parser, data)
+    if tree is None:
         return Outline("", _whole(data, len(line_bytes)), (), False, line_bytes)
-    reading = read(rules, root, data)
+    reading = read(rules, tree.root, data)
     starts = [0, *accumulate(len(line) + 1 for line in lines[:-1])]
     definitions = nest(reading)
     place(definitions, reading, rules.lead, data, starts)
@@ -148,7 +151,10 @@ def _parsed(
     chunks = _chunks(rules, owners, reading, data, lines)
     texts = [text for _, text in sorted(reading.imports)]
     imports = imports_of(rules.language.name, texts)
-    return Outline(rules.language.name, chunks, imports, not root.has_error, line_bytes)
+    sound = not tree.root.has_error or (
+        rules.language.macros and tree.error_bytes <= len(data) * _ERRORS_WITH_MACROS
+    )
+    return Outline(rules.language.name, chunks, imports, sound, line_bytes)
 
 
 def _chunks(

@@ -20,7 +20,7 @@ PREFIXES = ("namespace", "extension")
 """Kinds that only give what is in them a name."""
 
 _KINDS = (
-    *("function", "method", "class", "type", "constant", "variable", "declaration"),
+    *("function", "method", "class", "type", "constant", "variable", "declaration", "ignored"),
     *PREFIXES,
 )
 _HOSTS = frozenset({"class", "type", "extension"})
@@ -217,7 +217,8 @@ def nest(reading: Reading) -> list[Definition]:
     """Return definitions and prefixes outermost first, in file order, with parents and names."""
     kept: list[Definition] = []
     stack: list[Definition] = []
-    for each in sorted(reading.found.values(), key=lambda d: (d.start, -d.end, d.order)):
+    found = (each for each in reading.found.values() if each.kind != "ignored")
+    for each in sorted(found, key=lambda each: (each.start, -each.end, each.order)):
         while stack and stack[-1].end <= each.start:
             stack.pop()
         parent = stack[-1] if stack else None

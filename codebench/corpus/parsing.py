@@ -9,7 +9,7 @@ a file that costs too much is not parsed.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,20 @@ _CHILDREN = 20_000
 """A query over an error with n direct children takes time of the order of n squared."""
 
 
-def parse(parser: Parser, data: bytes) -> Node | None:
-    """Return the root of the syntax tree; None where it would cost too much.
+class Tree(NamedTuple):
+    """A syntax tree.
+
+    Attributes:
+        root: its root.
+        error_bytes: how much of the file lies in syntax errors.
+    """
+
+    root: Node
+    error_bytes: int
+
+
+def parse(parser: Parser, data: bytes) -> Tree | None:
+    """Return the syntax tree; None where it would cost too much.
 
     What an ambiguous, unfinished file costs at its end is a single operation, which nothing can
     interrupt. So a file that takes more steps than usual is tried by growing prefixes first:
@@ -56,7 +68,8 @@ def parse(parser: Parser, data: bytes) -> Node | None:
                 return None
             size *= 2
         root = attempt(data, _most_steps(data))
-    return None if root is None or (root.has_error and _has_wide_error(root)) else root
+    errors = _error_bytes(root) if root is not None else None
+    return None if root is None or errors is None else Tree(root, errors)
 
 
 def _most_steps(data: bytes) -> float:
@@ -86,14 +99,19 @@ def _parse_within(
         return None
 
 
-def _has_wide_error(root: Node) -> bool:
-    pending = [root]
+def _error_bytes(root: Node) -> int | None:
+    """Return how many bytes lie in errors; None where an error has too many children."""
+    total = 0
+    pending = [(root, False)] if root.has_error else []
     while pending:
-        node = pending.pop()
+        node, within = pending.pop()
         if node.child_count > _CHILDREN and (node.is_error or node == root):
-            return True
-        pending.extend(child for child in node.children if child.has_error)
-    return False
+            return None
+        if node.is_error and not within:
+            total += node.end_byte - node.start_byte
+            within = True
+        pending.extend((child, within) for child in node.children if child.has_error)
+    return total
 
 
 def _peak_meter() -> Callable[[], int]:

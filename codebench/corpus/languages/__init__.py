@@ -6,6 +6,7 @@ One query file per language lies beside this module. Its captures are the whole 
   where the language writes it apart, the `@scope` that it belongs to (a Go receiver);
   `@declaration` is a function's prototype, dropped where the file also defines it;
 - `@namespace` prefixes names and is no chunk; what is in an `@extension` is a method too;
+- `@ignored`: its `@name` is no definition, whatever a later pattern says;
 - `@comment`, `@docstring` are ignored by fingerprints; `@attribute` belongs to what follows it;
 - `@import`: a statement that names other files; `@block`: layout that carries meaning;
   `@mark`: punctuation that carries meaning where a formatter's would not.
@@ -51,6 +52,7 @@ class Language:
         same_quotes: `'` and `"` mean the same.
         optional_semicolons: formatters add and remove them.
         lifetimes: a single `'` does not open a string.
+        macros: code need not follow the grammar before it is preprocessed.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Language:
     same_quotes: bool = False
     optional_semicolons: bool = False
     lifetimes: bool = False
+    macros: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +124,13 @@ LANGUAGES: Mapping[str, Language] = {
         Language("go", "tree_sitter_go", (".go",), lead=r"(?:const|var|type)\s+"),
         Language("rust", "tree_sitter_rust", (".rs",), lifetimes=True),
         Language("java", "tree_sitter_java", (".java",)),
-        Language("c", "tree_sitter_c", (".c",)),
+        Language("c", "tree_sitter_c", (".c",), macros=True),
         Language(
             "cpp",
             "tree_sitter_cpp",
             (".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp", ".inl"),
             lead=_CPP_LEAD,
+            macros=True,
         ),
         Language("csharp", "tree_sitter_c_sharp", (".cs", ".csx")),
         Language(

@@ -10,6 +10,13 @@
   (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))
 ]) @declaration
 
+; typedef struct node { … } node_t; is one thing, called node_t.
+(type_definition type: [
+  (struct_specifier name: (_) @name)
+  (union_specifier name: (_) @name)
+  (enum_specifier name: (_) @name)
+]) @ignored
+
 (type_definition declarator: [
   (type_identifier) @name
   (pointer_declarator declarator: (type_identifier) @name)
