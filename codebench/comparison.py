@@ -127,6 +127,22 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """One comparison that is wanted.
+
+    Attributes:
+        baseline, candidate: the evaluations' names.
+        measure: what is compared.
+        margin: the smallest difference that counts, in the measure's own unit.
+    """
+
+    baseline: str
+    candidate: str
+    measure: Measure
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Every pair and measure that was asked for, tested as one family.
 
@@ -174,21 +190,45 @@ def compare(
             does not hold, or evaluations of different queries or gold.
     """
     pairs = _pairs(evaluations, baseline) if pairs is None else pairs
-    _check_alike(evaluations)
     first = next(iter(evaluations.values()))
     chosen = tuple(dict.fromkeys(_bound(measure, first.default_rel) for measure in measures))
+    limits = {str(measure): margin * measure.scale for measure in chosen} | dict(margins or {})
+    asked = [
+        Asked(old, new, measure, limits[str(measure)]) for old, new in pairs for measure in chosen
+    ]
+    return compare_each(evaluations, asked, flips=flips, seed=seed)
+
+
+def compare_each(
+    evaluations: Mapping[str, Scored],
+    asked: Sequence[Asked],
+    *,
+    flips: int = FLIPS,
+    seed: int = 0,
+) -> Comparison:
+    """Make the comparisons that are asked for, tested together as one family; as `compare`.
+
+    A query whose value is NaN in one of a pair is left out of that comparison, so that a slice of
+    the queries is an evaluation of them all with the others' values NaN.
+    """
+    _check_alike(evaluations)
+    first = next(iter(evaluations.values()))
     columns = [
-        _Paired(old, new, measure, evaluations[old], evaluations[new])
-        for old, new in pairs
-        for measure in chosen
+        _Paired(
+            one.baseline,
+            one.candidate,
+            one.measure,
+            evaluations[one.baseline],
+            evaluations[one.candidate],
+        )
+        for one in asked
     ]
     flipping, units = _units(first, len(columns))
     flipped = sign_flips(*_by_unit(columns, units), flips=flips, seed=seed, alpha=ALPHA)
-    limits = {str(measure): margin * measure.scale for measure in chosen} | dict(margins or {})
     return Comparison(
         differences=tuple(
-            _difference(column, test, limits[str(column.measure)], alone=len(columns) == 1)
-            for column, test in zip(columns, flipped, strict=True)
+            _difference(column, test, one.margin, alone=len(columns) == 1)
+            for column, test, one in zip(columns, flipped, asked, strict=True)
         ),
         flipping=flipping,
         scope=_scope(first, flipping),

@@ -127,7 +127,7 @@ def contest(
             f"a comparison needs at least two retrievers that answered{only}; add a run, or "
             "--floors to compare with the floors"
         )
-    _check_suites(contenders)
+    check_suites(contenders)
     own = {one.label: one for one in contenders}
     primary = measures[0]
     pairs = _pairs(contenders, baseline, primary)
@@ -140,7 +140,7 @@ def contest(
         seed=seed,
     )
     alone = [label for label in own if label not in paired]
-    notes = [note for old, new in pairs for note in _changes(own[old], own[new])]
+    notes = [note for old, new in pairs for note in changes(own[old], own[new])]
     if alone:
         notes.append(
             f"in one run only, so not compared: {', '.join(alone)} "
@@ -201,7 +201,7 @@ def labels(names: Sequence[tuple[str, str]]) -> list[str]:
     return [name if count[name] == 1 else f"{name} @ {run}" for name, run in names]
 
 
-def _changes(old: Contender, new: Contender) -> list[str]:
+def changes(old: Contender, new: Contender) -> list[str]:
     """Say what differs between two contenders beside their answers."""
     notes = []
     before, after = old.answers.candidate, new.answers.candidate
@@ -232,18 +232,23 @@ def _changes(old: Contender, new: Contender) -> list[str]:
     return notes
 
 
-def _check_suites(contenders: Sequence[Contender]) -> None:
+def check_suites(contenders: Sequence[Contender]) -> None:
+    """Refuse contenders that answered different suites.
+
+    Raises:
+        NoBaseline: the fields that differ are named.
+    """
     first = contenders[0]
     for other in contenders[1:]:
         if other.digest != first.digest:
             raise NoBaseline(
                 f"{other.run.path}: its suite is not that of {first.run.path} "
-                f"({'; '.join(_suite_changes(first.suite, other.suite))}); scores of different "
+                f"({'; '.join(suite_changes(first.suite, other.suite))}); scores of different "
                 "suites cannot be compared: run both on one suite folder"
             )
 
 
-def _suite_changes(one: Suite, other: Suite) -> list[str]:
+def suite_changes(one: Suite, other: Suite) -> list[str]:
     """Return which fields of two suites differ, in words."""
     changes = []
     if one.corpus_digest != other.corpus_digest:
@@ -281,7 +286,7 @@ def _some(names: Any) -> str:
 
 
 def _latency(old: Contender, new: Contender, seed: int) -> LatencyChange:
-    reason = _not_comparable(old, new)
+    reason = not_comparable(old, new)
     before, after = by_query(old.answers.answers), by_query(new.answers.answers)
     if not reason and not before.keys() & after.keys():
         reason = "no query was timed by both"
@@ -291,7 +296,8 @@ def _latency(old: Contender, new: Contender, seed: int) -> LatencyChange:
     return LatencyChange(old.label, new.label, was, now, median, p95, reason)
 
 
-def _not_comparable(old: Contender, new: Contender) -> str:
+def not_comparable(old: Contender, new: Contender) -> str:
+    """Return why two contenders' costs cannot be compared; empty where they can."""
     for one in (old, new):
         if one.answers.latency_doubt:
             return f"{one.label}: {one.answers.latency_doubt}"

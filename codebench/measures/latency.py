@@ -216,6 +216,7 @@ class Ratio:
         ratio: above 1 is slower; None where nothing can be divided.
         low, high: percentile interval over resampled queries.
         n: queries that both runs timed.
+        upper: one-sided 95 % upper bound, of the same resamples.
     """
 
     share: int
@@ -223,6 +224,7 @@ class Ratio:
     low: float | None
     high: float | None
     n: int
+    upper: float | None = None
 
 
 def latency_ratio(
@@ -256,5 +258,6 @@ def latency_ratio(
         ratios.append(np.partition(new[drawn], at)[at] / below if below > 0 else np.inf)
     ratios.sort()
     low, high = ratios[int(0.025 * resamples)], ratios[math.ceil(0.975 * resamples) - 1]
-    bound = float(high) if math.isfinite(high) else None
-    return Ratio(share, ratio, float(low), bound, len(both))
+    upper = ratios[math.ceil(0.95 * resamples) - 1]
+    bounds = [float(value) if math.isfinite(value) else None for value in (high, upper)]
+    return Ratio(share, ratio, float(low), bounds[0], len(both), bounds[1])
