@@ -16,8 +16,11 @@ from codebench.measures.latency import TIMED, latency_summary, summary_of
 from codebench.measures.resampling import FLIPS
 from codebench.model import STATUSES
 from codebench.reading import near
-from codebench.results import read_run
+from codebench.results import read_ends, read_run
+from codebench.results.several import member_runs, read_several
+from codebench.scored import Scored, ScoredRun
 from codebench.suite import read_suite, suite_digest
+from codebench.union import union
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,51 +38,6 @@ _MOST_SIGNS = 20_000_000
 """Flips x queries for one measure's leaders: a table must not take longer than its run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """One retriever of a run with its figures.
-
-    Attributes:
-        name: as the report prints it.
-        floor: whether it is a reference row of the harness itself.
-        run: its answers and costs.
-        evaluation: None where it answered nothing (it was skipped, or given up before).
-        latency: over every timed answer, repeats too.
-    """
-
-    name: str
-    floor: bool
-    run: RetrieverRun
-    evaluation: Evaluation | None
-    latency: Latency
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredRun:
-    """A run with the figures of its retrievers.
-
-    Attributes:
-        run: the run.
-        suite: what was asked.
-        digest: of the suite.
-        measures: bound, in the order in which they were asked for.
-        retrievers: in the order of the run, floors first.
-    """
-
-    run: Run
-    suite: Suite
-    digest: str
-    measures: tuple[Measure, ...]
-    retrievers: tuple[Scored, ...]
-
-    @property
-    def sound(self) -> bool:
-        """True where the run is complete and every answer of a retriever here is good."""
-        return self.run.complete and not any(
-            one.evaluation.failures for one in self.retrievers if one.evaluation and not one.floor
-        )
-
-
 def score_run(
     folder: Path, measures: Sequence[Measure | str], only: Sequence[str] = ()
 ) -> ScoredRun:
@@ -95,7 +53,23 @@ def score_run(
         UsageError: a measure's cutoff is above the run's depth, or a name is not in the run.
         NothingMeasured: no retriever answered anything.
     """
-    return score(read_run(folder), measures, only)
+    manifest = read_several(folder)
+    if manifest is None:
+        return score(read_run(folder), measures, only)
+    parts = [
+        (member, score(read_run(path), measures, only)) for member, path in member_runs(folder)
+    ]
+    whole = manifest["ended"] and len(parts) == len(manifest["members"])
+    return union(folder, manifest["name"], parts, whole=whole)
+
+
+def depth_of(folder: Path) -> int:
+    """Return how many hits each answer of a run could hold.
+
+    Raises:
+        ResultsError, InputError: the folder is no run, or is damaged.
+    """
+    return min(int(read_ends(path)[0]["depth"]) for _, path in member_runs(folder))
 
 
 def score(run: Run, measures: Sequence[Measure | str], only: Sequence[str] = ()) -> ScoredRun:

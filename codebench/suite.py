@@ -64,7 +64,7 @@ def read_suite(folder: Path, *, known_queries: int | None = None) -> Suite:
 
 
 def members_of(folder: Path) -> tuple[tuple[str, Path], ...]:
-    """Return the member suites of a folder, by name; a plain suite is its own, without a name.
+    """Return the members of a suite of several; a plain suite is its own, without a name.
 
     A `suite.yaml` of several suites has a `name` and `members`, folders relative to it.
 
@@ -94,6 +94,18 @@ def members_of(folder: Path) -> tuple[tuple[str, Path], ...]:
         faults.add("is listed twice", field="members", value=name)
     faults.check()
     return tuple((name, folder / name) for name in names)
+
+
+def name_of(folder: Path) -> str:
+    """Return the name that a suite, of one or of several, has in its folder.
+
+    Raises:
+        InputError: its `suite.yaml` is wrong.
+    """
+    faults = Faults(folder / SUITE_FILE)
+    name = read_yaml(folder / SUITE_FILE, faults).text("name", empty=False)
+    faults.check()
+    return name
 
 
 def write_members(name: str, members: Sequence[str], folder: Path) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codebench.contest import Contender
-    from codebench.scoring import ScoredRun
+    from codebench.scored import ScoredRun
 
 _EXAMPLES = """\
 examples:
@@ -78,18 +78,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{twice[0]}: this run is given twice")
     from codebench.contest import contest  # noqa: PLC0415  # wrong words fail before imports
     from codebench.report import contest as report  # noqa: PLC0415
-    from codebench.results import read_run  # noqa: PLC0415
-    from codebench.scoring import score  # noqa: PLC0415
+    from codebench.scoring import depth_of, score_run  # noqa: PLC0415
 
-    runs = [read_run(path) for path in arguments.runs]
-    depth = min(one.depth for one in runs)
+    depth = min(depth_of(path) for path in arguments.runs)
     measures = [*within_depth((PRIMARY, BESIDE), depth), *asked]
     if not measures:
         raise UsageError(
             f"{PRIMARY} and {BESIDE} need a depth of 10, and a run has {depth}; name one with -m, "
             f"as R(rel=3)@{depth}"
         )
-    scored = [score(one, measures) for one in runs]
+    scored = [score_run(path, measures) for path in arguments.runs]
     contenders = _contenders(scored, arguments.retriever, floors=arguments.floors)
     result = contest(
         contenders,

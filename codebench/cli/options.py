@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from codebench.measures.names import Measure
-    from codebench.scoring import ScoredRun
+    from codebench.scored import ScoredRun
 
 
 def add_measures(parser: argparse.ArgumentParser, beside: str = "") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,13 @@ from codebench.cli.run_options import (
 from codebench.measures.names import check_depth
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codebench.gold.target import Opened
-    from codebench.scoring import ScoredRun
+    from codebench.model import Candidate
+    from codebench.runner.cluster import Cluster
+    from codebench.runner.plan import RunSettings
+    from codebench.scored import ScoredRun
 
 _EXAMPLES = """\
 examples:
@@ -82,8 +88,6 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     from codebench.gold.recipe import Recipe  # noqa: PLC0415  # wrong words fail before imports
     from codebench.gold.target import open_target  # noqa: PLC0415
-    from codebench.home import cache_dir  # noqa: PLC0415
-    from codebench.runner import run as runner  # noqa: PLC0415
     from codebench.runner.candidates import candidates, default_candidates  # noqa: PLC0415
     from codebench.scoring import score_run  # noqa: PLC0415
 
@@ -91,27 +95,64 @@ def run(arguments: argparse.Namespace) -> int:
     recipe = Recipe(max_queries=arguments.max_queries, snapshot=arguments.snapshot)
     progress = Progress(shown=on_terminal())
     try:
-        members = open_target(arguments.target, recipe, progress.step)
-        (opened,) = members
-        resume = arguments.resume or arguments.retry_errors
+        opened = open_target(arguments.target, recipe, progress.step)
         with executor_of(arguments) as cluster:
-            folder = runner.run(
-                opened.suite,
-                opened.corpus,
-                chosen,
-                arguments.results,
-                settings,
-                events=progress.event,
-                recency=opened.last_changes,
-                resume=runner.Resume(retry=arguments.retry_errors) if resume else None,
-                cache=cache_dir(),
-                cluster=cluster,
-            )
+            asking = _Asking(arguments, chosen, settings, progress, cluster)
+            folder = asking.all(opened)
     finally:
         progress.clear()
     scored = score_run(_shown(folder), measures)
     _print(scored, opened, arguments.format)
     return exit_code([scored])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Who is asked, and how, whatever the suite."""
+
+    arguments: argparse.Namespace
+    candidates: Sequence[Candidate]
+    settings: RunSettings
+    progress: Progress
+    cluster: Cluster | None
+
+    def all(self, opened: Sequence[Opened]) -> Path:
+        """Ask one suite, or each of several, and return the folder of the run."""
+        from codebench.runner.several import run_several  # noqa: PLC0415  # as in `run`
+
+        results = self.arguments.results
+        if not opened[0].several:
+            return self.one(opened[0], results)
+        members = {one.member: one for one in opened}
+        return run_several(
+            opened[0].several,
+            list(members),
+            results.absolute(),
+            lambda member, folder: self.one(members[member], folder),
+            resume=self._resumes,
+        )
+
+    def one(self, opened: Opened, results: Path) -> Path:
+        """Ask one suite, and return the folder of its run."""
+        from codebench.home import cache_dir  # noqa: PLC0415  # as in `run`
+        from codebench.runner import run as runner  # noqa: PLC0415
+
+        return runner.run(
+            opened.suite,
+            opened.corpus,
+            self.candidates,
+            results,
+            self.settings,
+            events=self.progress.event,
+            recency=opened.last_changes,
+            resume=runner.Resume(retry=self.arguments.retry_errors) if self._resumes else None,
+            cache=cache_dir(),
+            cluster=self.cluster,
+        )
+
+    @property
+    def _resumes(self) -> bool:
+        return bool(self.arguments.resume or self.arguments.retry_errors)
 
 
 def _shown(folder: Path) -> Path:
@@ -120,18 +161,25 @@ def _shown(folder: Path) -> Path:
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
-def _print(scored: ScoredRun, opened: Opened, form: str) -> None:
+def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
+    from codebench.report.details import Asked, more_data, more_text  # noqa: PLC0415  # as in `run`
     from codebench.report.summary import as_json, funnel_line, summary  # noqa: PLC0415
 
+    several = Asked(by=("member",), suite=scored.suite) if scored.members else Asked()
+    own = {one.name: one.evaluation for one in scored.retrievers if one.evaluation}
     if form == "json":
-        print(as_json(scored))
+        more = {name: more_data(evaluation, several) for name, evaluation in own.items()}
+        print(as_json(scored, more=more))
         return
-    print(summary(scored, markdown=form == "markdown"))
-    for note in opened.notes:
-        print(note)
-    funnel = funnel_line(opened.suite.funnel)
-    if funnel:
-        print(funnel)
-    print(f"results: {scored.run.path} (the suite that was asked: {scored.run.suite_folder})")
+    markdown = form == "markdown"
+    blocks = [summary(scored, markdown=markdown), *more_text(own, several, markdown=markdown)]
+    print("\n\n".join(blocks))
+    for one in opened:
+        prefix = f"{one.member}: " if one.member else ""
+        for note in (*one.notes, funnel_line(one.suite.funnel)):
+            if note:
+                print(prefix + note)
+    suite = "" if scored.members else f" (the suite that was asked: {scored.run.suite_folder})"
+    print(f"results: {scored.run.path}{suite}")
     if form == "table":
         print(f"next: codebench compare {scored.run.path}")

@@ -12,7 +12,7 @@ from codebench.measures.names import parse
 
 if TYPE_CHECKING:
     from codebench.report.judgments import Judged
-    from codebench.scoring import ScoredRun
+    from codebench.scored import ScoredRun
     from codebench.trec import Ties
 
 _EXAMPLES = """\

@@ -18,6 +18,7 @@ from codebench.gold.mine import mine
 from codebench.gold.recency import last_changes
 from codebench.gold.workshop import name_of, workshop
 from codebench.suite import SUITE_FILE, members_of, read_suite
+from codebench.suite import name_of as name_of_suite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +35,9 @@ class Opened:
     """A suite that can be run.
 
     Attributes:
-        member: its name in a suite of several; empty where it stands alone.
+        several: the name of the suite of several that it is a member of; empty where it stands
+            alone.
+        member: its name in it.
         suite: the suite.
         corpus: what its queries are asked of.
         last_changes: by chunk ID, 0 for the one changed last before the snapshot; empty for a
@@ -42,6 +45,7 @@ class Opened:
         notes: what a person should know, one line each.
     """
 
+    several: str
     member: str
     suite: Suite
     corpus: Corpus
@@ -69,7 +73,9 @@ def open_target(
         if folder is None:
             with shop.repository(target) as source:
                 return _mined(source, recipe)
-        return tuple(open_suite(member, place, shop) for member, place in members_of(folder))
+        members = members_of(folder)
+        several = name_of_suite(folder) if members[0][0] else ""
+        return tuple(open_suite(place, shop, several, member) for member, place in members)
 
 
 def suite_folder(target: str) -> Path | None:
@@ -80,7 +86,7 @@ def suite_folder(target: str) -> Path | None:
     return Path(target) if (Path(target) / SUITE_FILE).is_file() else None
 
 
-def open_suite(member: str, folder: Path, shop: Workshop) -> Opened:
+def open_suite(folder: Path, shop: Workshop, several: str = "", member: str = "") -> Opened:
     """Open a suite folder with the corpus that it was made for.
 
     Raises:
@@ -101,7 +107,7 @@ def open_suite(member: str, folder: Path, shop: Workshop) -> Opened:
             f"{folder}: the corpus has digest {corpus.digest}, the suite was made for "
             f"{suite.corpus_digest}; restore the corpus, or build the suite again"
         )
-    return Opened(member, suite, corpus, changes)
+    return Opened(several, member, suite, corpus, changes)
 
 
 def rules_of(suite: Suite) -> SnapshotRules:
@@ -120,6 +126,7 @@ def _mined(source: Source, recipe: Recipe) -> tuple[Opened, ...]:
     found = mine(name_of(source), source.tip(), recipe, source)
     return tuple(
         Opened(
+            name_of(source) if len(found) > 1 else "",
             one.name,
             one.suite,
             one.corpus,

@@ -12,7 +12,7 @@ from codebench.report.measuring import harness_data, intervals_data, measuring_d
 if TYPE_CHECKING:
     from codebench.evaluation import Evaluation, How
     from codebench.measures.statistics import Figure
-    from codebench.scoring import Scored, ScoredRun
+    from codebench.scored import Scored, ScoredRun
 
 _MS = 1e6
 

@@ -9,7 +9,7 @@ from codebench.report.text import NONE, milliseconds, queries, table
 
 if TYPE_CHECKING:
     from codebench.measures.latency import LoadPoint
-    from codebench.scoring import Scored, ScoredRun
+    from codebench.scored import Scored, ScoredRun
 
 _MS = 1e6
 _SHOWN = ("p50", "p95", "p99")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from codebench.evaluation import Aggregate, How
     from codebench.measures.names import Measure
-    from codebench.scoring import Leaders, Scored, ScoredRun
+    from codebench.scored import Scored, ScoredRun
+    from codebench.scoring import Leaders
 
 BEST = "*"
 LEVEL = "="

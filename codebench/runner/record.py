@@ -282,7 +282,8 @@ def create_run(
     Raises:
         ResultsError: the folder cannot be written.
     """
-    path = _new_folder(results, f"{now:%Y%m%dT%H%M%SZ}-{_plain(suite.name)}")
+    path = new_folder(results, suite.name, now)
+    (path / ANSWERS).mkdir()
     rows = [{**row, "file": safe_name(row["name"])} for row in retrievers]
     manifest = {
         "format": FORMAT,
@@ -302,20 +303,25 @@ def create_run(
     return writer
 
 
-def _new_folder(results: Path, name: str) -> Path:
+def new_folder(results: Path, name: str, now: datetime) -> Path:
+    """Make a folder for a run, named after its time and its suite, and return it.
+
+    Raises:
+        ResultsError: it cannot be made.
+    """
+    wanted = f"{now:%Y%m%dT%H%M%SZ}-{_plain(name)}"
     try:
         results.mkdir(parents=True, exist_ok=True)
         if not any(results.iterdir()):
             (results / ".gitignore").write_text("*\n", encoding="utf-8")
         number = 1
         while True:
-            path = results / (name if number == 1 else f"{name}-{number}")
+            path = results / (wanted if number == 1 else f"{wanted}-{number}")
             try:
                 path.mkdir()
             except FileExistsError:
                 number += 1
                 continue
-            (path / ANSWERS).mkdir()
             return path
     except OSError as error:
         raise ResultsError(

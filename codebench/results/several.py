@@ -1,0 +1,82 @@
+"""The folder of a run over several suites: a run folder for each of them, under one roof.
+
+manifest.json          its kind and its members
+members/NAME/…         the member's own folder of runs; the newest counts
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from codebench.errors import ResultsError
+from codebench.reading import Faults, Fields, parse_json
+from codebench.results.layout import FORMAT, MANIFEST
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+MEMBERS = "members"
+KIND = "several suites"
+
+
+def write_several(path: Path, name: str, members: Sequence[str], *, ended: bool) -> None:
+    """Write the manifest of a run over several suites.
+
+    Raises:
+        ResultsError: the folder cannot be written.
+    """
+    data = {"format": FORMAT, "kind": KIND, "name": name, "members": list(members), "ended": ended}
+    scratch = path / f"{MANIFEST}.new"
+    try:
+        scratch.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
+        scratch.replace(path / MANIFEST)
+    except OSError as error:
+        raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def read_several(path: Path) -> Mapping[str, Any] | None:
+    """Return the manifest of a run over several suites; None where the folder is no such run.
+
+    Raises:
+        InputError: it is one, but its manifest is wrong; every fault is listed.
+    """
+    try:
+        data = parse_json((path / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(data, dict) or data.get("kind") != KIND:
+        return None
+    faults = Faults(path / MANIFEST)
+    fields = Fields(data, faults)
+    fields.text("name", empty=False)
+    for name in fields.texts("members"):
+        if name in {"", ".", ".."} or "/" in name or "\\" in name:
+            faults.add("is not a name in the folder members", field="members", value=name)
+    fields.flag("ended")
+    faults.check()
+    return data
+
+
+def newest(folder: Path) -> Path | None:
+    """Return the newest run in a folder of runs; their names begin with their time."""
+    runs = [one for one in sorted(folder.glob("*")) if (one / MANIFEST).is_file()]
+    return runs[-1] if runs else None
+
+
+def member_runs(path: Path) -> tuple[tuple[str, Path], ...]:
+    """Return each member's run, by name; a run over one suite is its own, without a name.
+
+    Raises:
+        ResultsError: the folder is no run, or no member was begun.
+        InputError: its manifest is wrong.
+    """
+    manifest = read_several(path)
+    if manifest is None:
+        return (("", path),)
+    found = [(name, newest(path / MEMBERS / name)) for name in manifest["members"]]
+    begun = tuple((name, run) for name, run in found if run is not None)
+    if not begun:
+        raise ResultsError(f"{path}: none of its suites was begun; run it again")
+    return begun

@@ -1,0 +1,129 @@
+"""Scored runs of several suites -> one: what the table of a suite of several is made of."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codebench.evaluation import merge
+from codebench.measures.latency import latency_summary
+from codebench.model import IndexCost, Query, Suite
+from codebench.results import RetrieverRun, Run
+from codebench.scored import Scored, ScoredRun
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    Part = tuple[str, ScoredRun]
+
+
+def union(path: Path, name: str, parts: Sequence[Part], *, whole: bool) -> ScoredRun:
+    """Put the scored runs of several suites into one.
+
+    Queries become `MEMBER/QUERY`. A retriever counts where every suite was asked of it; costs
+    are sums, and its state is the worst that it came to.
+
+    Args:
+        path: the folder of them all.
+        name: of the suite of several.
+        parts: each member's name and scored run, of the same measures.
+        whole: whether every member was asked.
+    """
+    first = parts[0][1]
+    names = [one.name for one in first.retrievers]
+    common = [
+        one for one in names if all(one in {r.name for r in part.retrievers} for _, part in parts)
+    ]
+    return ScoredRun(
+        run=_run(path, name, parts, whole=whole),
+        suite=_suite(name, parts),
+        digest=_digest(parts),
+        measures=first.measures,
+        retrievers=tuple(_retriever(one, parts) for one in common),
+        members=tuple(parts),
+    )
+
+
+def _run(path: Path, name: str, parts: Sequence[Part], *, whole: bool) -> Run:
+    runs = [part.run for _, part in parts]
+    corpora = [run.manifest.get("corpus", {}) for run in runs]
+    manifest = {
+        **runs[0].manifest,
+        "suite": {"name": name},
+        "corpus": {
+            what: sum(corpus.get(what, 0) for corpus in corpora) for what in ("files", "chunks")
+        },
+        "complete": whole and all(run.manifest.get("complete") for run in runs),
+    }
+    return Run(
+        path=path,
+        manifest=manifest,
+        retrievers=(),
+        depth=min(run.depth for run in runs),
+        complete=whole and all(run.complete for run in runs),
+    )
+
+
+def _suite(name: str, parts: Sequence[Part]) -> Suite:
+    queries = tuple(
+        _prefixed(member, query) for member, part in parts for query in part.suite.queries
+    )
+    return Suite(name, "", "", "", queries)
+
+
+def _prefixed(member: str, query: Query) -> Query:
+    return replace(query, id=f"{member}/{query.id}", tags={**query.tags, "member": member})
+
+
+def _digest(parts: Sequence[Part]) -> str:
+    rows = "\n".join(f"{member} {part.digest}" for member, part in parts)
+    return f"sha256:{hashlib.sha256(rows.encode()).hexdigest()}"
+
+
+def _retriever(name: str, parts: Sequence[Part]) -> Scored:
+    own = [
+        (member, next(one for one in part.retrievers if one.name == name)) for member, part in parts
+    ]
+    evaluated = [(member, one.evaluation) for member, one in own if one.evaluation is not None]
+    run = _retriever_run(own)
+    return Scored(
+        name=name,
+        floor=own[0][1].floor,
+        run=run,
+        evaluation=merge(evaluated) if len(evaluated) == len(own) else None,
+        latency=latency_summary(run.answers),
+    )
+
+
+def _retriever_run(own: Sequence[tuple[str, Scored]]) -> RetrieverRun:
+    runs = [(member, one.run) for member, one in own]
+    worst = next(((member, run) for member, run in runs if run.state != "complete"), runs[0])
+    costs = [run.index for _, run in runs if run.index is not None]
+    return replace(
+        worst[1],
+        answers=tuple(
+            replace(answer, query=f"{member}/{answer.query}")
+            for member, run in runs
+            for answer in run.answers
+        ),
+        index=_sum(costs) if len(costs) == len(runs) else None,
+        first_ns=runs[0][1].first_ns,
+        restarts=sum(run.restarts for _, run in runs),
+        reason=f"{worst[0]}: {worst[1].reason}" if worst[1].reason else "",
+        beside=any(run.beside for _, run in runs),
+        machines=tuple(sorted({machine for _, run in runs for machine in run.machines})),
+        columns=None,
+    )
+
+
+def _sum(costs: Sequence[IndexCost]) -> IndexCost:
+    sizes = [cost.bytes for cost in costs if cost.bytes is not None]
+    return IndexCost(
+        start_seconds=sum(cost.start_seconds for cost in costs),
+        seconds=sum(cost.seconds for cost in costs),
+        cpu_seconds=sum(cost.cpu_seconds for cost in costs),
+        peak_rss_bytes=max(cost.peak_rss_bytes for cost in costs),
+        bytes=sum(sizes) if len(sizes) == len(costs) else None,
+    )

@@ -1,0 +1,106 @@
+"""A suite of several suites is run as one, and told apart again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codebench.cli.main import main
+from codebench.errors import ResultsError
+from codebench.home import builtin
+from codebench.results.several import member_runs, read_several
+from codebench.scoring import score_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    """Two suites of the built-in one's corpus: its first and its last questions."""
+    tiny = builtin("suites") / "tiny"
+    folder = tmp_path / "pair"
+    lines = (tiny / "queries.jsonl").read_text("utf-8").splitlines(keepends=True)
+    head = (tiny / "suite.yaml").read_text("utf-8").replace("corpus\n", f"{tiny / 'corpus'}\n", 1)
+    for name, own in (("first", lines[:10]), ("last", lines[10:])):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "queries.jsonl").write_text("".join(own), "utf-8")
+        (folder / name / "suite.yaml").write_text(head, "utf-8")
+    (folder / "suite.yaml").write_text("name: pair\nmembers: [first, last]\n", "utf-8")
+    return folder
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
+    quick = ("-r", "bm25", "--repeats", "1", "--format", "json")
+    assert main(["run", *map(str, words), *quick]) == 0
+    data: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return data
+
+
+def measures(data: dict[str, Any]) -> dict[str, Any]:
+    return {row["name"]: row["measures"] for row in data["retrievers"]}
+
+
+def test_the_members_together_give_the_figures_of_the_whole(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
+) -> None:
+    together = run(capsys, pair, "-o", tmp_path / "together")
+    whole = run(capsys, "tiny", "-o", tmp_path / "whole")
+    assert measures(together)["bm25"] == measures(whole)["bm25"]
+    assert together["suite"]["name"] == "pair"
+    assert together["suite"]["queries"] == whole["suite"]["queries"]
+    (bm25,) = [row for row in together["retrievers"] if row["name"] == "bm25"]
+    cut = {one["value"]: one["queries"] for one in bm25["slices"]["member"]}
+    assert cut == {"first": 10, "last": whole["suite"]["queries"] - 10}
+
+
+def test_it_is_scored_and_compared_again_from_its_folder(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
+) -> None:
+    data = run(capsys, pair, "-o", tmp_path / "results")
+    folder = data["run"]
+    assert main(["score", folder, "--format", "json"]) == 0
+    assert measures(json.loads(capsys.readouterr().out)) == measures(data)
+    again = run(capsys, pair, "-o", tmp_path / "results")["run"]
+    assert main(["compare", folder, again, "--format", "json"]) == 0
+    compared = json.loads(capsys.readouterr().out)
+    assert {row["verdict"] for row in compared["differences"]} == {"undecided"}
+
+
+def test_the_table_has_a_row_for_each_member(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
+) -> None:
+    words = ["run", str(pair), "-r", "bm25", "--repeats", "1", "-o", str(tmp_path / "results")]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("pair: 24 queries")
+    rows = [line.split()[:3] for line in out.splitlines()]
+    assert ["first", "10", "bm25"] in rows
+    assert ["last", "14", "bm25"] in rows
+
+
+def test_a_member_that_was_never_begun_leaves_the_run_incomplete(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
+) -> None:
+    folder = tmp_path / "results" / run(capsys, pair, "-o", tmp_path / "results")["run"]
+    manifest = read_several(folder)
+    assert manifest is not None
+    assert manifest["ended"]
+    (folder / "members" / "last").rename(folder / "members" / "gone")
+    scored = score_run(folder, ["nDCG@10"])
+    assert not scored.run.complete
+    assert len(scored.suite.queries) == 10
+    resumed = run(capsys, pair, "-o", tmp_path / "results", "--resume")
+    assert resumed["run"] == str(folder)
+    assert resumed["complete"]
+    assert resumed["suite"]["queries"] == 24
+
+
+def test_a_folder_of_several_without_any_run_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(
+        '{"format": 1, "kind": "several suites", "name": "x", "members": ["a"], "ended": false}'
+    )
+    with pytest.raises(ResultsError, match="none of its suites was begun"):
+        member_runs(tmp_path)
