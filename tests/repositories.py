@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+import sys
+import time as clock
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
 
 EPOCH = 1_600_000_000
 DAY = 86_400
@@ -18,16 +19,23 @@ class Repository:
 
     Args:
         path: an empty or missing folder.
+        object_format: how objects are named.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, object_format: str = "sha1") -> None:
         self.path = path
         self._commits = 0
         path.mkdir(parents=True, exist_ok=True)
-        self.git("init", "--quiet", "--initial-branch=main")
+        if not (path / ".git").exists():
+            form = f"--object-format={object_format}"
+            self.git("init", "--quiet", "--initial-branch=main", form)
 
     def git(self, *arguments: str, **environment: str) -> str:
         """Run git in the repository and return what it printed."""
+        return self.feed(*arguments, stdin=b"", **environment)
+
+    def feed(self, *arguments: str, stdin: bytes, **environment: str) -> str:
+        """Run git with an input and return what it printed."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         clean |= {
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -39,7 +47,12 @@ class Repository:
             **environment,
         }
         done = subprocess.run(
-            ["git", *arguments], cwd=self.path, env=clean, check=True, capture_output=True
+            ["git", *arguments],
+            cwd=self.path,
+            env=clean,
+            check=True,
+            capture_output=True,
+            input=stdin,
         )
         return done.stdout.decode("utf-8", "surrogateescape")
 
@@ -94,13 +107,67 @@ class Repository:
         }
 
 
-def grown(path: Path, edits: int = 6) -> Repository:
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a child process did.
+
+    Attributes:
+        status: its exit status, below 0 for a signal.
+        stdout, stderr: what it printed.
+        seconds: wall time.
+        peak_bytes: the largest resident memory of it or of any process that it waited for.
+    """
+
+    status: int
+    stdout: str
+    stderr: str
+    seconds: float
+    peak_bytes: int
+
+
+def in_child(code: str, *arguments: object, cwd: Path | None = None, timeout: float = 300) -> Ended:
+    """Run Python code in a process of its own, and measure it; `sys` is imported.
+
+    Raises:
+        TimeoutError: it hangs.
+    """
+    words = [sys.executable, "-c", f"import sys\n{code}", *map(str, arguments)]
+    root = str(Path(__file__).parent.parent)
+    with TemporaryFile() as out, TemporaryFile() as err:
+        began = clock.monotonic()
+        child = subprocess.Popen(
+            words, stdout=out, stderr=err, cwd=cwd, env={**os.environ, "PYTHONPATH": root}
+        )
+        while True:
+            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+            if pid:
+                break
+            if clock.monotonic() - began > timeout:
+                child.kill()
+                child.wait()
+                raise TimeoutError(f"{code}: still running after {timeout} s")
+            clock.sleep(0.02)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        seconds = clock.monotonic() - began
+        out.seek(0)
+        err.seek(0)
+        unit = 1 if sys.platform == "darwin" else 1024
+        return Ended(
+            child.returncode,
+            out.read().decode("utf-8", "replace"),
+            err.read().decode("utf-8", "replace"),
+            seconds,
+            usage.ru_maxrss * unit,
+        )
+
+
+def grown(path: Path, edits: int = 6, object_format: str = "sha1") -> Repository:
     """Build a small repository whose last commits edit known functions.
 
     The root commit adds two modules; commit i edits `store.Shelf.take` or `clock.elapsed` in
     turn, so every edit is a query whose gold is known.
     """
-    repository = Repository(path)
+    repository = Repository(path, object_format)
     repository.commit(
         "initial import of the shelf service", {**_modules(0, 0), "README.md": "# s\n"}
     )

@@ -96,7 +96,7 @@ def test_words_that_carry_meaning(text: str, words: int) -> None:
 )
 def test_a_message_is_judged(message: str, author: str, verdict: str) -> None:
     one = commit(message, author=author)
-    assert message_verdict(one, message, query_text(message), []) == verdict
+    assert message_verdict(one, message, query_text(message), frozenset()) == verdict
 
 
 def test_what_a_later_commit_reverts_is_dropped_too() -> None:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from codebench.git import Shadow, TreeEntry
 
 RULES_VERSION = 1
+
+MAX_CORPUS_BYTES = 4 << 30
+"""No code base has more text; the whole of Chromium has about as much."""
+
 QUOTING = ("CHANGE*", "NEWS*", "HISTORY*", "RELEASE*", "RELNOTES*")
 """Files (by name, any folder) that quote commit messages: they would hand over the answer."""
 
@@ -207,6 +211,7 @@ def _build(
             for entry in shadow.tree(commit)
             if _is_file(entry) and is_safe(entry.path) and rules.takes(entry.path.decode())
         }
+        _check_sizes(shadow, commit, entries)
         digests: dict[str, str] = {}
         blobs: dict[str, str] = {}
         outlines = outliner.known({(blob, language_of(path)) for path, blob in entries.items()})
@@ -222,6 +227,26 @@ def _build(
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
+
+
+def _check_sizes(shadow: Shadow, commit: str, entries: Mapping[str, str]) -> None:
+    """Refuse a snapshot that lacks files, and one that would fill the disk.
+
+    A few kilobytes can name one blob a million times.
+    """
+    sizes = [size for _, size in shadow.sizes(entries.values())]
+    missing = sum(size is None for size in sizes)
+    if missing:
+        raise CorpusError(
+            f"the repository lacks {missing} of the {len(sizes)} files of commit {commit[:12]}; "
+            "it is a partial clone or damaged: clone it again as a whole, without --filter"
+        )
+    total = sum(size for size in sizes if size is not None and size <= MAX_BYTES)
+    if total > MAX_CORPUS_BYTES:
+        raise CorpusError(
+            f"commit {commit[:12]} holds {total >> 20:,} MB of files, more than "
+            f"{MAX_CORPUS_BYTES >> 20:,} MB; leave some out (--include, --exclude)"
+        )
 
 
 def _write_files(
@@ -249,12 +274,16 @@ def _write_files(
 
 
 def _write_new(path: Path, data: bytes) -> bool:
-    """Write a file that must not exist: on a file system that folds case, twins collide."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file that must not exist.
+
+    Twins collide on a file system that folds case; a damaged tree has a file and a folder of one
+    name.
+    """
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
             file.write(data)
-    except FileExistsError:
+    except (FileExistsError, NotADirectoryError):
         return False
     return True
 

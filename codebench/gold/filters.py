@@ -7,14 +7,15 @@ The order of `REASONS` is the order of the tests, cheapest first.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from codebench.corpus.languages import language_of
 from codebench.gold.paths import path_kind
-from codebench.gold.text import content_words, query_text
+from codebench.gold.text import content_words, query_text, subject_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence, Set
 
     from codebench.gold.history import Change, Commit
     from codebench.gold.recipe import Recipe
@@ -96,29 +97,35 @@ _SYNC = re.compile(
 )
 
 
-def reverted_ids(commits: Iterable[Commit]) -> frozenset[str]:
-    """Return the (possibly abbreviated) IDs that some message says it reverts."""
-    return frozenset(
+def reverted_ids(commits: Sequence[Commit]) -> frozenset[str]:
+    """Return the IDs of the commits that some message, perhaps abbreviating, says it reverts."""
+    ids = sorted(commit.id for commit in commits)
+    prefixes = {
         found.group(1).lower()
         for commit in commits
         if "revert" in commit.message.lower()
         for found in _REVERTED.finditer(commit.message)
+    }
+    return frozenset(
+        found
+        for prefix in prefixes
+        for found in ids[bisect_left(ids, prefix) : bisect_left(ids, prefix + "g")]
     )
 
 
-def message_verdict(commit: Commit, message: str, text: str, reverted: Sequence[str]) -> str:
+def message_verdict(commit: Commit, message: str, text: str, reverted: Set[str]) -> str:
     """Judge a commit by its author and message alone.
 
     Args:
         commit: as history tells it.
         message: its own, or its pull request's.
         text: its cleaned text (`query_text`).
-        reverted: sorted IDs of reverted commits, perhaps abbreviated.
+        reverted: IDs of reverted commits.
     """
-    subject = message.strip().partition("\n")[0]
+    subject = subject_of(message)
     if _BOT.search(commit.author) or _BOT.search(commit.email.split("@")[0]):
         return BOT
-    if _REVERT.search(subject) or any(commit.id.startswith(prefix) for prefix in reverted):
+    if _REVERT.search(subject) or commit.id in reverted:
         return REVERT
     if _DEPENDENCIES.search(subject):
         return DEPENDENCIES
@@ -166,7 +173,7 @@ def cheap_verdicts(
     Returns:
         Verdicts and texts, each by commit ID.
     """
-    reverted = sorted(reverted_ids(commits))
+    reverted = reverted_ids(commits)
     verdicts: dict[str, str] = {}
     texts: dict[str, str] = {}
     seen: set[str] = set()

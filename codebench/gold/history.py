@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 FORM = "%x01%H%x00%P%x00%ct%x00%an%x00%ae%x00%B%x00"
 """Fields end with NUL, which no message can hold, so no message can forge a field."""
 
+_LAST_SECOND = 253_402_300_799
+"""The end of the year 9999: a later time is a damaged or a forged one, and no calendar has it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -45,7 +48,7 @@ class Commit:
         parents: their IDs; none for a root or a shallow boundary.
         time: committer's, in seconds since the epoch.
         author, email: as recorded; never stored in a suite.
-        message: whole, undecodable bytes replaced.
+        message: its first 16 KiB, undecodable bytes replaced.
         changes: against the first parent; empty for merges unless first parents are followed.
     """
 
@@ -88,7 +91,7 @@ def parse_log(tokens: Iterable[bytes]) -> Iterator[Commit]:
             token = next(stream, None)
         commit_id, parents, time, author, email, message = head
         yield Commit(
-            commit_id, tuple(parents.split()), int(time), author, email, message, tuple(changes)
+            commit_id, tuple(parents.split()), _time(time), author, email, message, tuple(changes)
         )
 
 
@@ -98,6 +101,11 @@ def _change(raw: bytes, stream: Iterator[bytes]) -> Change:
     path = _path(next(stream)) if status[0] in "RC" else old_path
     regular = all(mode.startswith("100") or mode == "000000" for mode in (old_mode, new_mode))
     return Change(status[0], old_path, path, old_id, new_id, regular)
+
+
+def _time(text: str) -> int:
+    """Return seconds; 0 where a damaged commit names no time."""
+    return min(int(text), _LAST_SECOND) if text.isascii() and text.isdigit() else 0
 
 
 def _text(token: bytes) -> str:

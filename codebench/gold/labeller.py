@@ -75,7 +75,15 @@ class Labeller:
             )
             fresh = [commit for commit in batch if commit.id not in self.labels]
             self._label_batch(fresh)
-            self._cache.put({_key(commit): _row(self.labels[commit.id]) for commit in fresh})
+            labels = {commit: self.labels[commit.id] for commit in fresh}
+            # What is missing today may be fetched tomorrow.
+            self._cache.put(
+                {
+                    _key(commit): _row(label)
+                    for commit, label in labels.items()
+                    if label.verdict != filters.MISSING
+                }
+            )
         if todo:
             progress(len(todo), len(todo))
 

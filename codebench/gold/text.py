@@ -43,8 +43,16 @@ _STOP = frozenset(
     remove removed removes change changed changes changing improve improved""".split()
 )
 
+MAX_SUBJECT = 1_000
+"""Characters; what is longer is no subject, and patterns take the square of its length."""
+
 LONG_WORDS = 120
 """The `long` text keeps prose up to this many words."""
+
+
+def subject_of(message: str) -> str:
+    """Return a message's first line, cut at 1,000 characters."""
+    return message.strip().partition("\n")[0][:MAX_SUBJECT]
 
 
 def clean_subject(subject: str) -> str:
@@ -62,7 +70,7 @@ def query_text(message: str, *, long: bool = False) -> str:
 
     Empty when cleaning eats more than half of the subject: what is left says little.
     """
-    subject, _, body = message.strip().partition("\n")
+    subject, body = subject_of(message), message.strip().partition("\n")[2]
     cleaned = clean_subject(subject)
     if len(cleaned) * 2 < len(_PREFIX.sub("", subject).strip()):
         return ""
