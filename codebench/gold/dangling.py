@@ -68,14 +68,13 @@ class Places:
         symbol = name.removeprefix(path).removeprefix("::")
         if path not in self.paths:
             return self._near_path(path, symbol)
-        own = [chunk.id for chunk in self.paths[path].chunks]
-        close = get_close_matches(name, own, _MOST, 0.6)
-        close += [
-            one.id
-            for one in self._by["name"].get(_last(symbol), [])
-            if symbol and one.id not in close
-        ]
-        return f"did you mean {_some(close)}?" if close else f"{path} has {_some(own)}"
+        own = [chunk.id.removeprefix(path).removeprefix("::") for chunk in self.paths[path].chunks]
+        there = [one.id for one in self._by["name"].get(_last(symbol), []) if symbol]
+        close = [f"{path}::{one}" for one in get_close_matches(symbol, filter(None, own), _MOST)]
+        named = list(dict.fromkeys([*there, *close]))
+        if named:
+            return f"did you mean {_some(named)}?"
+        return f"{path} has {_some(one for one in own if one)}" if any(own) else f"write {path}"
 
     def _near_path(self, path: str, symbol: str) -> str:
         there = [one.id for one in self._by["name"].get(_last(symbol), []) if symbol]
