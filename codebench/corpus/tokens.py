@@ -8,7 +8,7 @@ does not care, the kind of quotes and the semicolon at the end of a statement.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -33,6 +33,9 @@ OPEN = b"\x02"
 CLOSE = b"\x03"
 MARK = b"\x04"
 """Pieces that stand for layout: a block opens, closes; punctuation that is no formatter's."""
+
+_HELD = 8192
+"""Prints that are remembered; at a typical kilobyte of code each, some megabytes."""
 
 _MASK = b"\x05"
 _SCOPE = b"\x06"
@@ -59,8 +62,10 @@ class Tokeniser:
         self._find = (_TOKEN_LIFETIMES if lifetimes else _TOKEN).findall
         self._same_quotes = same_quotes
         self._optional_semicolons = optional_semicolons
+        # The versions of a file share nearly all of their definitions.
+        self.prints = lru_cache(_HELD)(self._prints)
 
-    def prints(self, code: bytes, name: bytes = b"", scope: bytes = b"") -> Prints:
+    def _prints(self, code: bytes, name: bytes = b"", scope: bytes = b"") -> Prints:
         """Return the prints of code.
 
         Args:
