@@ -171,7 +171,7 @@ class Related:
         path: the related file.
         of: the target file.
         score: import neighbour 1, same small package 1, co-changed 2; summed.
-        flags: for example `test` for the target's own test file.
+        flags: why: `import`, `package`, `co-change`, and `test` for the target's own test file.
     """
 
     path: str

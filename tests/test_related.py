@@ -100,8 +100,8 @@ def relations(**imports: set[str]) -> Relations:
 def test_scores_add_up_and_two_is_the_least() -> None:
     found = relations(a__two={"a/one.py"}).of("a/one.py")
     assert [(one.path, one.score, one.flags) for one in found] == [
-        ("a/two.py", 2, ()),  # imports it, and lies in its package
-        ("b/three.py", 2, ()),  # changed with it twice
+        ("a/two.py", 2, ("import", "package")),
+        ("b/three.py", 2, ("co-change",)),  # twice
         ("tests/test_one.py", 2, ("test",)),
     ]
     assert [one.path for one in relations().of("a/two.py")] == ["tests/test_two.py"]

@@ -82,21 +82,29 @@ class Relations:
 
     def of(self, path: str) -> tuple[Related, ...]:
         """Return the related modules of one target file, best first."""
-        scores: Counter[str] = Counter()
-        scores.update(self._imports.get(path, frozenset()) | self._importers.get(path, set()))
         package = self._folder.get(posixpath.dirname(path), [])
-        if len(package) <= MAX_PACKAGE:
-            scores.update(package)
-        scores.update(dict.fromkeys(self._cochange.partners(path) & self._paths, 2))
-        tests = frozenset(self._own_tests(path))
-        scores.update({test: max(0, MIN_SCORE - scores[test]) for test in tests})
+        why: dict[str, Set[str]] = {
+            "import": self._imports.get(path, frozenset()) | self._importers.get(path, set()),
+            "package": frozenset(package if len(package) <= MAX_PACKAGE else ()),
+            "co-change": self._cochange.partners(path) & self._paths,
+            "test": frozenset(self._own_tests(path)),
+        }
+        scores: Counter[str] = Counter()
+        for reason, worth in (("import", 1), ("package", 1), ("co-change", 2)):
+            scores.update(dict.fromkeys(why[reason], worth))
+        scores.update({test: max(0, MIN_SCORE - scores[test]) for test in why["test"]})
         del scores[path]
         ranked = sorted(
             (one for one, score in scores.items() if score >= MIN_SCORE),
             key=lambda one: (-scores[one], one),
         )
         return tuple(
-            Related(one, path, scores[one], ("test",) if one in tests else ())
+            Related(
+                one,
+                path,
+                scores[one],
+                tuple(reason for reason, files in why.items() if one in files),
+            )
             for one in ranked[:MAX_RELATED]
         )
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 from codebench.grading.files import Files, lines_show
 from codebench.grading.gold import Gold, Place, Unit, compile_gold
 from codebench.grading.paths import canonical_path
-from codebench.grading.reaching import Reached, explain, reach, reaches, read_bytes
+from codebench.grading.reaching import (
+    Reached,
+    Step,
+    explain,
+    reach,
+    reaches,
+    read_bytes,
+    trace,
+)
 
 __all__ = [
     "Files",
     "Gold",
     "Place",
     "Reached",
+    "Step",
     "Unit",
     "canonical_path",
     "compile_gold",
@@ -20,4 +29,5 @@ __all__ = [
     "reach",
     "reaches",
     "read_bytes",
+    "trace",
 ]

@@ -14,7 +14,7 @@ from codebench.grading.files import cost, pointed_by
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codebench.grading.gold import Gold, Unit
+    from codebench.grading.gold import Gold, Place, Unit
     from codebench.model import Hit
 
 
@@ -58,6 +58,22 @@ class Reached:
     places: tuple[ReachedPlace, ...]
     returned: int
     bytes_read: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One hit of a ranking against the gold.
+
+    Attributes:
+        units: every unit that it fits, the highest level first, each with the rank at which the
+            ranking first reached it: its own rank where this hit is the one that is paid.
+        zeros: the places judged not relevant that it shows.
+        known: whether the corpus has its path.
+    """
+
+    units: tuple[tuple[Unit, int], ...]
+    zeros: tuple[Place, ...]
+    known: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +132,19 @@ def explain(gold: Gold, hit: Hit) -> str:
         elif not words:
             words.append(f"its file ({unit.level})")
     return ", ".join(words) or "nothing"
+
+
+def trace(gold: Gold, hits: Sequence[Hit]) -> tuple[Step, ...]:
+    """Return hit by hit what a ranking reaches, and where it was reached first."""
+    first: dict[int, int] = {}
+    steps = []
+    for rank, hit in enumerate(hits, 1):
+        touched = _touch(gold, hit)
+        units = tuple((gold.units[at], first.setdefault(at, rank)) for at in touched.units)
+        judged = (gold.places[at] for at in touched.places)
+        known = gold.files.get(hit.path) is not None or hit.path in gold.documents
+        steps.append(Step(units, tuple(place for place in judged if not place.grade), known))
+    return tuple(steps)
 
 
 def reach(gold: Gold, hits: Sequence[Hit]) -> Reached:
