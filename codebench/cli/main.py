@@ -19,6 +19,7 @@ VERBS = {
     "suite": "build, check, show and carry suites: queries with their gold",
     "score": "measures from stored answers, or from TREC files",
     "compare": "paired differences between retrievers or runs",
+    "show": "one query: its gold, each retriever's ranking, and what every hit reached",
     "list": "built-in retrievers, suites, measures; stored runs",
     "cache": "what is kept between runs: show it, clear it",
 }

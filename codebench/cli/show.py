@@ -1,0 +1,119 @@
+"""`codebench show`: one query of a stored run, or the queries that are worth a look."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from codebench.cli.options import add_format, add_measures, exit_code, positive
+from codebench.errors import UsageError
+from codebench.measures.names import BESIDE, PRIMARY, Measure, parse, within_depth
+
+_EXAMPLES = """\
+examples:
+  codebench show RUN 3f2a91                     the query whose ID begins so
+  codebench show RUN "session token" -k 20      the one whose text holds these words
+  codebench show RUN --worst 20 -r bm25         where to look first
+  codebench show RUN --broken-since OLD-RUN     found then, and missed now
+"""
+
+_FOUND_AT = 10
+_MOST_HITS = 10
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the verb's parser."""
+    own = argparse.ArgumentParser(
+        prog="codebench show",
+        description="One query of a stored run: its gold with code, and each retriever's ranking "
+        "with what every hit reached. Or a list of queries that are worth a look.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    own.add_argument("stored", metavar="RUN", type=Path, help="a run folder")
+    own.add_argument(
+        "query", metavar="QUERY", nargs="?", help="an ID, the beginning of one, or part of a text"
+    )
+    lists = own.add_mutually_exclusive_group()
+    lists.add_argument("--worst", type=positive(int), metavar="N", help="list the N worst queries")
+    lists.add_argument(
+        "--fixed-since",
+        type=Path,
+        metavar="RUN",
+        help="list what was missed in that run and is found now",
+    )
+    lists.add_argument(
+        "--broken-since",
+        type=Path,
+        metavar="RUN",
+        help="list what was found in that run and is missed now",
+    )
+    own.add_argument(
+        "-r",
+        "--retriever",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this retriever or floor; may be repeated (default: all but the floors)",
+    )
+    own.add_argument("--floors", action="store_true", help="show the floors' rankings too")
+    own.add_argument(
+        "-k",
+        "--top",
+        type=positive(int),
+        default=_MOST_HITS,
+        help=f"hits of each ranking (default: {_MOST_HITS}; JSON holds all)",
+    )
+    own.add_argument("--all", action="store_true", help="print long targets whole")
+    add_measures(own, "a list is made by the first")
+    add_format(own)
+    return own
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show one, or list."""
+    lists = (arguments.worst, arguments.fixed_since, arguments.broken_since)
+    if (arguments.query is None) == (not any(lists)):
+        raise UsageError("name a QUERY, or ask for --worst N, --fixed-since or --broken-since")
+    asked = [parse(name) for name in arguments.measure]
+    if any(lists):
+        return _list(arguments, asked)
+    from codebench.report.rankings import find, questions  # noqa: PLC0415  # as wrong words first
+    from codebench.report.show import shown  # noqa: PLC0415
+    from codebench.scoring import depth_of, score_run  # noqa: PLC0415
+
+    own = asked or list(within_depth((PRIMARY, BESIDE), depth_of(arguments.stored)))
+    own = own or [Measure("RR", rel=2)]
+    scored = score_run(arguments.stored, own, arguments.retriever)
+    named = arguments.retriever or [
+        one.name for one in scored.retrievers if arguments.floors or not one.floor
+    ]
+    lot, query = find(questions(scored, {name: name for name in named}), arguments.query)
+    width = shutil.get_terminal_size().columns
+    whole = arguments.all
+    print(shown(lot, query, arguments.format, top=arguments.top, width=width, whole=whole))
+    return exit_code([scored])
+
+
+def _list(arguments: argparse.Namespace, asked: list[Measure]) -> int:
+    from codebench.report.picked import changed, picked_text, worst  # noqa: PLC0415  # as in `run`
+    from codebench.report.text import printable  # noqa: PLC0415
+    from codebench.scoring import depth_of, score_run  # noqa: PLC0415
+
+    baseline = arguments.fixed_since or arguments.broken_since
+    paths = [arguments.stored, *([baseline] if baseline else [])]
+    depth = min(depth_of(path) for path in paths)
+    found = Measure("Success", min(_FOUND_AT, depth), rel=3)
+    best = within_depth((PRIMARY,), depth) or (found,)
+    measure = asked[0] if asked else found if baseline else best[0]
+    scored = [score_run(path, [measure], arguments.retriever) for path in paths]
+    if baseline:
+        fixed = arguments.fixed_since is not None
+        picks = changed(scored[0], scored[1], measure, fixed=fixed)
+    else:
+        picks = worst(scored[0], measure, arguments.worst)
+    print(picked_text(picks, arguments.format))
+    if arguments.format == "table" and picks.picked:
+        print(f"\nnext: codebench show {arguments.stored} {printable(picks.picked[0].query.id)}")
+    return exit_code(scored)
