@@ -200,8 +200,11 @@ def test_what_people_wrote_beside_the_targets_is_followed_and_kept(tmp_path: Pat
     repository.commit(
         "move",
         {
-            **{"shop/store.py": None, "shop/shelves.py": STORE, "b.py": None},
-            **{"shop/clock.py": None, "shop/time.py": CLOCK},
+            "shop/store.py": None,
+            "shop/shelves.py": STORE,
+            "b.py": None,
+            "shop/clock.py": None,
+            "shop/time.py": CLOCK,
         },
     )
     (query,) = carry(folder, "HEAD").suite.queries
