@@ -56,12 +56,19 @@ class ChunkCache:
 
     def put(self, rows: Mapping[str, object]) -> None:
         """Store rows. A full disk is not an error here: the rows are computed again next time."""
-        packed = [
-            (key, zlib.compress(json.dumps(row, separators=(",", ":")).encode(), 1))
-            for key, row in sorted(rows.items())
-        ]
+        self.put_packed(
+            {
+                key: zlib.compress(json.dumps(row, separators=(",", ":")).encode(), 1)
+                for key, row in rows.items()
+            }
+        )
+
+    def put_packed(self, rows: Mapping[str, bytes]) -> None:
+        """Store rows that are JSON, compressed with zlib, already."""
         with contextlib.suppress(sqlite3.OperationalError), self._connection:
-            self._connection.executemany("INSERT OR REPLACE INTO outlines VALUES (?, ?)", packed)
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO outlines VALUES (?, ?)", sorted(rows.items())
+            )
 
     def close(self) -> None:
         """Close the database."""

@@ -118,6 +118,12 @@ def outline(language: str, data: bytes) -> Outline:
     return _parsed(grammar(language), data, lines, line_bytes)
 
 
+def unparsed(data: bytes) -> Outline:
+    """Return the outline of a file that no parser can be trusted with: one chunk, not sound."""
+    line_bytes = _line_bytes(data.split(b"\n"))
+    return Outline("", _whole(data, len(line_bytes)), (), False, line_bytes)
+
+
 def symbols(found: Outline | FileTable) -> tuple[Chunk, ...]:
     """Return the chunks that are named definitions."""
     return tuple(chunk for chunk in found.chunks if chunk.kind not in {"module", "file"})
@@ -142,7 +148,7 @@ def _parsed(
 ) -> Outline:
     tree = parse(rules.parser, data)
     if tree is None:
-        return Outline("", _whole(data, len(line_bytes)), (), False, line_bytes)
+        return unparsed(data)
     reading = read(rules, tree.root, data)
     starts = [0, *accumulate(len(line) + 1 for line in lines[:-1])]
     definitions = nest(reading)

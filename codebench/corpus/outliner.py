@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import sys
+import zlib
+from collections import deque
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from codebench.corpus.chunks import CHUNKER_VERSION, Outline, file_table_of, outline
+from codebench.corpus.chunks import CHUNKER_VERSION, Outline, file_table_of, outline, unparsed
 from codebench.corpus.languages import language_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
     from types import TracebackType
     from typing import Self
 
     from codebench.corpus.cache import ChunkCache
     from codebench.model import FileTable
 
+    Blob = tuple[str, str]
+    Content = tuple[Blob, bytes]
+    Rows = Callable[[Sequence[tuple[str, bytes]]], list[bytes]]
+
 MAX_BYTES = 1 << 20
 """A larger file is data or generated: it is no part of a corpus and gives no gold."""
 
-_POOL_FROM_BYTES = 2_000_000
-"""Starting workers costs about as much as parsing this much."""
+_GROUP_BYTES = 500_000
+"""What a worker is given at once. Versions of a file that come together are read fastest."""
+
+_MEMORY = 4 << 30
+"""Bytes of address space a worker may have: a file made to burst a parser ends that worker."""
 
 
 class Outliner:
@@ -30,16 +44,21 @@ class Outliner:
 
     Args:
         cache: where outlines are kept between runs.
-        jobs: processes that parse; None for one a core.
+        jobs: processes that parse; None for one a core; 1 parses in this process, where a file
+            made to crash a parser is not held off.
+        rows: what a worker does with (language, bytes) pairs; tests give one that dies.
     """
 
-    def __init__(self, cache: ChunkCache, jobs: int | None = None) -> None:
+    def __init__(
+        self, cache: ChunkCache, jobs: int | None = None, rows: Rows | None = None
+    ) -> None:
         self._cache = cache
-        self._jobs = jobs or os.cpu_count() or 1
+        self._rows = rows or outline_rows
+        self._jobs = jobs or max(2, os.cpu_count() or 1)
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Self:
-        """Return itself; the pool starts when there is enough to parse."""
+        """Return itself; the pool starts when there is something to parse."""
         return self
 
     def __exit__(
@@ -52,47 +71,67 @@ class Outliner:
         if self._pool is not None:
             self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
-    def known(self, blobs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Outline]:
+    def known(self, blobs: Iterable[Blob]) -> dict[Blob, Outline]:
         """Return the outlines that the cache holds, by (blob ID, language)."""
         keys = {_key(*blob): blob for blob in blobs}
         found = self._cache.get(keys)
         return {keys[key]: Outline.from_row(row) for key, row in found.items()}
 
-    def parse(
-        self, contents: Iterable[tuple[tuple[str, str], bytes]]
-    ) -> Iterator[tuple[tuple[str, str], Outline]]:
-        """Parse contents given as ((blob ID, language), bytes), and keep the outlines."""
-        batch: list[tuple[tuple[str, str], bytes]] = []
-        size = 0
-        for blob, data in contents:
-            batch.append((blob, data))
-            size += len(data)
-            if size > 8 * _POOL_FROM_BYTES:
-                yield from self._parse_batch(batch, size)
-                batch, size = [], 0
-        yield from self._parse_batch(batch, size)
+    def parse(self, contents: Iterable[Content]) -> Iterator[tuple[Blob, Outline]]:
+        """Parse contents given as ((blob ID, language), bytes), and keep the outlines.
 
-    def _parse_batch(
-        self, batch: list[tuple[tuple[str, str], bytes]], size: int
-    ) -> Iterator[tuple[tuple[str, str], Outline]]:
-        work = [(language, data) for (_, language), data in batch]
-        rows: Iterable[object]
-        if self._jobs == 1 or (self._pool is None and size < _POOL_FROM_BYTES):
-            rows = map(_outline_row, work)
-        else:
+        While workers parse, the next contents are read.
+        """
+        waiting: deque[tuple[list[Content], Future[list[bytes]] | None]] = deque()
+        for group in _groups(contents):
+            waiting.append((group, self._submit(group)))
+            if len(waiting) > 2 * self._jobs:
+                yield from self._finish(*waiting.popleft())
+        while waiting:
+            yield from self._finish(*waiting.popleft())
+
+    def _submit(self, group: Sequence[Content]) -> Future[list[bytes]] | None:
+        if self._jobs == 1:
+            return None
+        if self._pool is None:
             # A forked worker would inherit, and keep open, the pipes to git.
-            context = get_context("spawn")
-            self._pool = self._pool or ProcessPoolExecutor(self._jobs, mp_context=context)
-            rows = self._pool.map(_outline_row, work, chunksize=max(1, min(32, len(work) // 8)))
-        named = {blob: row for (blob, _), row in zip(batch, rows, strict=True)}
-        self._cache.put({_key(*blob): row for blob, row in named.items()})
-        for blob, row in named.items():
-            yield blob, Outline.from_row(row)
+            self._pool = _pool(self._jobs)
+        try:
+            return self._pool.submit(self._rows, _work(group))
+        except BrokenProcessPool:
+            return None
+
+    def _finish(
+        self, group: Sequence[Content], future: Future[list[bytes]] | None
+    ) -> Iterator[tuple[Blob, Outline]]:
+        if self._jobs == 1:
+            packed = self._rows(_work(group))
+        else:
+            try:
+                packed = future.result() if future is not None else self._carefully(group)
+            except BrokenProcessPool:
+                packed = self._carefully(group)
+        blobs = [blob for blob, _ in group]
+        self._cache.put_packed({_key(*b): row for b, row in zip(blobs, packed, strict=True)})
+        for blob, row in zip(blobs, packed, strict=True):
+            yield blob, Outline.from_row(json.loads(zlib.decompress(row)))
+
+    def _carefully(self, group: Sequence[Content]) -> list[bytes]:
+        """Parse file by file in workers of their own: the one that ends its worker is left out."""
+        self._pool = None
+        packed = []
+        pool = _pool(1)
+        for content in group:
+            try:
+                packed += pool.submit(self._rows, _work([content])).result()
+            except BrokenProcessPool:
+                packed.append(_packed(unparsed(content[1])))
+                pool = _pool(1)
+        pool.shutdown(wait=False)
+        return packed
 
 
-def tables_of(
-    files: Mapping[str, str], outlines: Mapping[tuple[str, str], Outline]
-) -> dict[str, FileTable]:
+def tables_of(files: Mapping[str, str], outlines: Mapping[Blob, Outline]) -> dict[str, FileTable]:
     """Return the tables of files (path -> blob ID) whose outlines are known."""
     return {
         path: file_table_of(path, outlines[blob, language_of(path)])
@@ -101,9 +140,46 @@ def tables_of(
     }
 
 
+def _groups(contents: Iterable[Content]) -> Iterator[list[Content]]:
+    group: list[Content] = []
+    size = 0
+    for content in contents:
+        group.append(content)
+        size += len(content[1])
+        if size > _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
 def _key(blob: str, language: str) -> str:
     return f"{CHUNKER_VERSION}:{language}:{blob}"
 
 
-def _outline_row(work: tuple[str, bytes]) -> object:
-    return outline(*work).row()
+def _work(group: Sequence[Content]) -> list[tuple[str, bytes]]:
+    return [(language, data) for (_, language), data in group]
+
+
+def _pool(jobs: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_prepare)
+
+
+def _prepare() -> None:
+    # Ctrl-C reaches the whole group; who started the workers ends them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        import resource  # noqa: PLC0415  # not everywhere
+
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        limit = _MEMORY if hard == resource.RLIM_INFINITY else min(_MEMORY, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+def outline_rows(work: Sequence[tuple[str, bytes]]) -> list[bytes]:
+    """Return the outline of each (language, bytes), as the cache keeps it."""
+    return [_packed(outline(language, data)) for language, data in work]
+
+
+def _packed(found: Outline) -> bytes:
+    return zlib.compress(json.dumps(found.row(), separators=(",", ":")).encode(), 1)

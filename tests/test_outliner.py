@@ -1,0 +1,78 @@
+"""Blobs are parsed once, on all cores, and one that kills a parser costs itself alone."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codebench.corpus.cache import ChunkCache
+from codebench.corpus.outliner import Outliner, outline_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+DEADLY = b"def deadly():\n    pass\n"
+
+
+def dying_rows(work: Sequence[tuple[str, bytes]]) -> list[bytes]:
+    """Do what a worker does, and die of one file."""
+    if any(data == DEADLY for _, data in work):
+        os._exit(139)
+    return outline_rows(work)
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[ChunkCache]:
+    own = ChunkCache(tmp_path / "outlines.sqlite")
+    yield own
+    own.close()
+
+
+def contents(count: int) -> list[tuple[tuple[str, str], bytes]]:
+    return [
+        ((f"{number:040x}", "python"), f"def f{number}():\n    return 1\n".encode() * 2000)
+        for number in range(count)
+    ]
+
+
+def names(outliner: Outliner, given: list[tuple[tuple[str, str], bytes]]) -> dict[str, str]:
+    return {blob: found.chunks[-1].name for (blob, _), found in outliner.parse(given)}
+
+
+def test_any_number_of_processes_gives_the_same_in_the_same_order(tmp_path: Path) -> None:
+    given = contents(40)
+    outlines = []
+    for jobs in (1, 2, 3):
+        cache = ChunkCache(tmp_path / f"{jobs}.sqlite")
+        with Outliner(cache, jobs) as outliner:
+            outlines.append(list(outliner.parse(given)))
+            assert list(outliner.known(blob for blob, _ in given).items()) == outlines[-1]
+        cache.close()
+    assert outlines[0] == outlines[1] == outlines[2]
+    assert [blob for blob, _ in outlines[0]] == [blob for blob, _ in given]
+
+
+def test_a_file_that_kills_a_parser_is_not_parsed_and_the_others_are(cache: ChunkCache) -> None:
+    given = contents(30)
+    given.insert(7, (("d" * 40, "python"), DEADLY))
+    with Outliner(cache, 2, dying_rows) as outliner:
+        found = dict(outliner.parse(given))
+        assert len(found) == 31
+        deadly = found["d" * 40, "python"]
+        assert [chunk.kind for chunk in deadly.chunks] == ["file"]
+        assert not deadly.sound
+        assert all(
+            one.chunks[-1].kind == "function" for b, one in found.items() if b[0] != "d" * 40
+        )
+        assert names(outliner, contents(3)), "the outliner goes on"
+    with Outliner(cache, 2) as outliner:
+        assert outliner.known([("d" * 40, "python")]), "and does not try it again"
+
+
+def test_nothing_to_parse_starts_no_process(cache: ChunkCache) -> None:
+    with Outliner(cache) as outliner:
+        assert list(outliner.parse([])) == []
+        assert outliner._pool is None
