@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codebench.cli.main import main
+from codebench.cli.progress import Progress
 from codebench.suite import members_of, read_suite
 from tests.repositories import DAY, EPOCH, Repository, grown
 
@@ -375,3 +376,21 @@ def test_the_repository_stays_the_same_bytes(
     before = repository.contents()
     built(capsys, repository.path, "-o", "s", "--mode", "epochs=2", "--pull-requests")
     assert repository.contents() == before
+
+
+def test_progress_tells_the_time_that_is_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [5.0]
+    monkeypatch.setattr("codebench.cli.progress.time.monotonic", lambda: now[0])
+    progress = Progress(shown=True)
+    for moment, done in ((10.0, 0), (20.0, 25)):
+        now[0] = moment
+        progress.step("labelling commits (3 queries so far)", done, 100)
+    progress.step("making the snapshot", 0, 0)
+    drawn = capsys.readouterr().err.split("\r\x1b[2K")
+    assert drawn[1:] == [
+        "labelling commits (3 queries so far) 0/100",
+        "labelling commits (3 queries so far) 25/100, 30 s left",
+        "making the snapshot …",
+    ]

@@ -174,7 +174,16 @@ def test_importing_does_nothing() -> None:
     assert {name for name in loaded if name.startswith("codebench")} == {"codebench"}
 
 
-@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["score", "--help"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["run", "--help"],
+        ["score", "--help"],
+        ["suite", "--help"],
+        ["suite", "build", "-h"],
+    ],
+)
 def test_help_loads_nothing_heavy(words: list[str]) -> None:
     statement = (
         "import contextlib, io\n"
