@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,7 +92,8 @@ def read_retrievers(path: Path) -> tuple[Candidate, ...]:
     for number, entry in enumerate(fields.items("retrievers"), start=1):
         place = f"retrievers[{number}]"
         try:
-            found.append(_entry(entry, place, faults, path.parent))
+            one = _entry(entry, place, faults, path.parent)
+            found.append(dataclasses.replace(one, file=str(path.absolute())))
         except AdapterError as error:
             faults.add(str(error), field=place)
     fields.finish()

@@ -77,7 +77,7 @@ def make_message(candidate: Candidate, folder: Path) -> dict[str, Any]:
     return {
         "op": "make",
         "reference": candidate.reference,
-        "folder": str(folder),
+        "folder": str(Path(candidate.file).parent if candidate.file else folder),
         "options": dict(candidate.options),
     }
 

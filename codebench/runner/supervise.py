@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from typing import TYPE_CHECKING
 
 from codebench.errors import AdapterError
-from codebench.model import Candidate
 from codebench.reading import plain_line
 from codebench.runner.events import Answered, Indexed, LoadMeasured, Restarting
 from codebench.runner.process import WorkerDied, WorkerProcess, WorkerTimeout
@@ -16,7 +16,7 @@ from codebench.runner.session import CLOSE_SECONDS, GaveUp, Session, Stopped, ma
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codebench.model import Hit
+    from codebench.model import Candidate, Hit
     from codebench.runner.plan import Plan, RunSettings
     from codebench.runner.record import RowWriter
     from codebench.runner.session import Bench
@@ -48,13 +48,13 @@ def describe(
         finally:
             worker.kill()
     if "error" in reply:
-        raise AdapterError(f"{candidate.name}: {plain_line(reply['error'])}")
-    described = Candidate(
-        candidate.name,
-        candidate.reference,
-        candidate.options,
-        plain_line(reply.get("version", "")),
-        plain_line(reply.get("digest", "")),
+        place = f"{candidate.file}: {candidate.name}" if candidate.file else candidate.name
+        lines = str(reply["error"]).splitlines() or [""]
+        raise AdapterError("\n".join(f"{place}: {plain_line(line)}" for line in lines))
+    described = dataclasses.replace(
+        candidate,
+        version=plain_line(reply.get("version", "")),
+        digest=plain_line(reply.get("digest", "")),
     )
     missing = plain_line(reply["missing"]) if "missing" in reply else None
     return described, missing, str(reply.get("file", ""))

@@ -15,7 +15,17 @@ from pathlib import Path
 from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from codebench.adapter import RateLimited, Retriever, file_digest, find, load, make, one_line
+from codebench.adapter import (
+    RateLimited,
+    Retriever,
+    Unavailable,
+    file_digest,
+    find,
+    load,
+    make,
+    one_line,
+    placed,
+)
 from codebench.corpus.tables import read_tables
 from codebench.errors import AdapterError
 from codebench.model import Corpus
@@ -52,7 +62,10 @@ class Worker:
         missing = kind.missing()
         if missing:
             return {**reply, "missing": str(missing)}
-        self.retriever = make(kind, message["options"])
+        try:
+            self.retriever = make(kind, placed(message["options"], folder))
+        except Unavailable as reason:
+            return {**reply, "missing": str(reason)}
         return {**reply, "version": str(self.retriever.version)}
 
     def index(self, message: Message) -> Message:
