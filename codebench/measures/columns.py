@@ -288,7 +288,7 @@ def _write(path: Path, key: str, head: Mapping[str, Any], arrays: Mapping[str, A
 
 def _read(path: Path, key: str) -> tuple[dict[str, Any], Arrays] | None:
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             head = json.loads(file["head"].tobytes())
             if head.get("format") != FORMAT or head.get("key") != key:
                 return None

@@ -56,17 +56,18 @@ def latency_summary(answers: Iterable[Answer]) -> Latency:
     import numpy as np  # noqa: PLC0415  # importing this module must stay cheap
 
     times: list[int] = []
-    queries: list[int] = []
-    numbers: dict[str, int] = {}
+    names: list[str] = []
     censored = untimed = 0
     for answer in answers:
         if answer.status not in TIMED or answer.latency_ns is None:
             untimed += 1
             continue
         times.append(answer.latency_ns)
-        queries.append(numbers.setdefault(answer.query, len(numbers)))
+        names.append(answer.query)
         censored += answer.status == "timeout"
-    return summary_of(np.array(times, np.int64), np.array(queries, np.int64), censored, untimed)
+    numbers = {name: number for number, name in enumerate(sorted(set(names)))}
+    queries = np.array([numbers[name] for name in names], np.int64)
+    return summary_of(np.array(times, np.int64), queries, censored, untimed)
 
 
 def summary_of(times: Ints, queries: Ints, censored: int, untimed: int, seed: int = 0) -> Latency:
@@ -74,7 +75,7 @@ def summary_of(times: Ints, queries: Ints, censored: int, untimed: int, seed: in
 
     Args:
         times: (n,) nanoseconds, timeouts at their limit.
-        queries: (n,) the number of the query that each belongs to.
+        queries: (n,) the number of the query that each belongs to, in the order of their IDs.
         censored: how many are timeouts.
         untimed: how many calls are not among them.
         seed: of the resamples.
