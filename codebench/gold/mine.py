@@ -129,7 +129,8 @@ def _epochs(history: Timeline, recipe: Recipe, source: Source) -> tuple[Epoch, .
         return ()
     if recipe.mode == "frozen":
         return (history.epoch(cut),)
-    kept = [one.id for one in history.after(cut) if source.labeller.labels[one.id].targets]
+    labels = source.labeller.labels
+    kept = [one.id for one in history.after(cut) if one.id in labels and labels[one.id].targets]
     places = parts(history.mainline, kept, cut, recipe.epochs)
     return tuple(
         history.epoch(place, since, f"epoch-{number}")
