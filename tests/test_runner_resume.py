@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 from codebench.corpus.tables import read_tables
+from codebench.errors import ResultsError
 from codebench.evaluation import evaluate_answers
 from codebench.measures.columns import read_columns, write_columns
 from codebench.measures.latency import latency_summary
@@ -224,7 +225,12 @@ def test_columns_score_as_the_answers_do(lab: Lab) -> None:
         assert one.evaluation.gold == slow.gold
         assert one.evaluation.clusters == slow.clusters
         assert one.latency == latency_summary(one.run.answers)
+    for one_run in found.retrievers:
+        assert len(list(one_run.answers)) == len(one_run.answers)
+    unread = read_run(found.path)
     cut_off(found.path, 10_000)
+    with pytest.raises(ResultsError, match="was changed while it was read"):
+        list(unread.retrievers[-1].answers)
     plain = read_run(found.path)
     assert plain.asked is None
     for sealed, open_ in zip(found.retrievers, plain.retrievers, strict=True):

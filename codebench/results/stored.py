@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, overload
 
+from codebench.errors import ResultsError
 from codebench.model import Answer
 from codebench.reading import Faults
 from codebench.results.layout import ASKED, COLUMNS, PACKED, SUITE, TABLES, columns_file, raw_file
@@ -51,8 +52,11 @@ class StoredAnswers(Sequence[Answer]):
     def _answers(self) -> tuple[Answer, ...]:
         if self._read is None:
             faults = Faults(self._path)
-            self._read = read_answers(self._path, self._candidate, faults).answers
+            found = read_answers(self._path, self._candidate, faults).answers
             faults.check()
+            if len(found) != self._count:
+                raise ResultsError(f"{self._path}: was changed while it was read; read it again")
+            self._read = tuple(found)
         return self._read
 
 
