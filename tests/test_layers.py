@@ -28,20 +28,26 @@ LAYERS = {
     "measures": 1,
     "wire": 1,
     "corpus": 2,
+    "protocols": 2,
     "results": 2,
     "suite": 2,
     "trec": 2,
     "union": 4,
     "comparison": 3,
     "evaluation": 3,
+    "alignment": 4,
+    "bisecting": 4,
     "contest": 4,
+    "gate": 4,
     "gold": 4,
+    "history": 4,
     "listing": 4,
     "runner": 4,
     "scored": 4,
     "scoring": 4,
     "report": 5,
     "cli": 6,
+    "pytest_plugin": 6,
 }
 """A folder or file of the package, and its floor. A new one is added here with thought."""
 
@@ -53,6 +59,10 @@ WITHIN = {
     "options": 0.3,
     "union": 0.1,
     "scoring": 0.2,
+    "alignment": 0.5,
+    "bisecting": 0.5,
+    "gate": 0.5,
+    "history": 0.5,
 }
 """The order inside a floor, where files lean on each other: in this order only."""
 

@@ -1,0 +1,171 @@
+"""From a run's folder and a baseline's to the two that are compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codebench.contest import Contender
+from codebench.errors import CodebenchError, NoBaseline, NothingMeasured, UsageError
+from codebench.gate.judge import judge
+from codebench.gate.limits import default_limits
+from codebench.listing import runs
+from codebench.measures.names import PRIMARY, check_depth, parse, within_depth
+from codebench.reading import near
+from codebench.results import MANIFEST
+from codebench.scoring import depth_of, score_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from codebench.gate.limits import Limit
+    from codebench.gate.verdict import Gate
+    from codebench.measures.names import Measure
+    from codebench.scored import Scored, ScoredRun
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is gated, and against what.
+
+    Attributes:
+        run: the run's folder.
+        baseline: an accepted run's folder, or a folder of runs, of which the newest complete one
+            of the same suite counts; None where there is none.
+        limits: what must be kept; empty for the default.
+        retriever: who is gated; empty for the one retriever that is in both.
+        against: its name in the baseline; empty for the same.
+        strict: whether what is undecided fails.
+        seed: of the sign flips and the latencies' resampling.
+    """
+
+    run: Path
+    baseline: Path | None
+    limits: Sequence[Limit] = ()
+    retriever: str = ""
+    against: str = ""
+    strict: bool = False
+    seed: int = 0
+
+
+def gate(asked: Asked) -> Gate:
+    """Score a run and its baseline, and hold the run against its limits.
+
+    Raises:
+        NoBaseline: there is no baseline that can be compared; the reason is named.
+        NothingMeasured: the run answered nothing.
+        UsageError: a name is not in the run, or a cutoff is above its depth.
+        ResultsError, InputError: a folder is no run, or is damaged.
+    """
+    depth = depth_of(asked.run)
+    limits = tuple(asked.limits) or default_limits(depth)
+    if not limits:
+        raise UsageError(
+            f"the default limits need a depth of 10, and {asked.run} has {depth}; name limits, as "
+            f"R(rel=3)@{depth}:-0.03"
+        )
+    measures = _measures(limits, depth)
+    run = score_run(asked.run, measures)
+    baseline = None
+    if asked.baseline is not None:
+        baseline = _baseline(asked.baseline, measures, run)
+    one = _chosen(asked, run, baseline)
+    _check_answered(run, one)
+    other = None
+    if baseline is not None:
+        other = _in_baseline(asked.against or one.name, baseline)
+    return judge(
+        _contender(run, one),
+        None if baseline is None or other is None else _contender(baseline, other),
+        limits,
+        strict=asked.strict,
+        seed=asked.seed,
+    )
+
+
+def _measures(limits: Sequence[Limit], depth: int) -> tuple[Measure, ...]:
+    named = tuple(dict.fromkeys(limit.measure for limit in limits if limit.measure is not None))
+    check_depth(named, depth)
+    # Failures are counted by an evaluation, and it needs a measure.
+    return named or within_depth((PRIMARY,), depth) or (parse("RR@1"),)
+
+
+def _baseline(path: Path, measures: Sequence[Measure], run: ScoredRun) -> ScoredRun:
+    if not path.is_dir():
+        raise NoBaseline(
+            f"{path}: there is no such baseline; make one of an accepted run with codebench gate "
+            f"RUN --accept -o {path}"
+        )
+    if (path / MANIFEST).is_file():
+        return _scored_baseline(path, measures)
+    reasons = []
+    for listed in runs(path):
+        if listed.problem or not listed.complete or listed.path.resolve() == run.run.path.resolve():
+            continue
+        try:
+            found = _scored_baseline(listed.path, measures)
+        except CodebenchError as error:
+            reasons.append(str(error))
+            continue
+        if found.digest == run.digest:
+            return found
+        reasons.append(f"{listed.path}: its suite is another")
+    why = f" ({reasons[0]})" if reasons else ""
+    raise NoBaseline(f"{path}: holds no complete run of the suite of {run.run.path}{why}")
+
+
+def _scored_baseline(path: Path, measures: Sequence[Measure]) -> ScoredRun:
+    try:
+        check_depth(measures, depth_of(path))
+        return score_run(path, measures)
+    except (NothingMeasured, UsageError) as error:
+        raise NoBaseline(f"{path}: cannot be a baseline: {error}") from None
+
+
+def _chosen(asked: Asked, run: ScoredRun, baseline: ScoredRun | None) -> Scored:
+    names = [one.name for one in run.retrievers]
+    if asked.retriever:
+        found = [one for one in run.retrievers if one.name == asked.retriever]
+        if not found:
+            hint = near(asked.retriever, names)
+            raise UsageError(f"{run.run.path}: holds no retriever {asked.retriever!r}; {hint}")
+        return found[0]
+    own = [one for one in run.retrievers if not one.floor]
+    if baseline is not None and not asked.against:
+        there = {one.name for one in baseline.retrievers}
+        both = [one for one in own if one.name in there]
+        if own and not both:
+            raise NoBaseline(
+                f"{baseline.run.path}: holds none of the retrievers of {run.run.path} "
+                f"({', '.join(one.name for one in own)}); name two with --retriever and --against"
+            )
+        own = both
+    if len(own) != 1:
+        listed = ", ".join(one.name for one in own) or "none"
+        raise UsageError(f"{run.run.path}: name one retriever by -r; there are {listed}")
+    return own[0]
+
+
+def _check_answered(run: ScoredRun, one: Scored) -> None:
+    statuses = one.evaluation.statuses if one.evaluation else ()
+    if "ok" not in statuses:
+        reason = one.run.first_error or one.run.reason or one.run.state
+        raise NothingMeasured(f"{run.run.path}: {one.name} answered nothing ({reason})")
+
+
+def _in_baseline(name: str, baseline: ScoredRun) -> Scored:
+    found = [one for one in baseline.retrievers if one.name == name]
+    if not found:
+        hint = near(name, (one.name for one in baseline.retrievers))
+        raise NoBaseline(f"{baseline.run.path}: holds no retriever {name!r}; {hint}")
+    one = found[0]
+    if one.evaluation is None or "ok" not in one.evaluation.statuses:
+        raise NoBaseline(f"{baseline.run.path}: {name} answered nothing there")
+    return one
+
+
+def _contender(run: ScoredRun, one: Scored) -> Contender:
+    if one.evaluation is None:
+        raise AssertionError("only who answered is compared")
+    return Contender(one.name, run.run, one.run, run.suite, run.digest, one.evaluation)
