@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from codebench.errors import AdapterError
+from codebench.errors import AdapterError, InputError
 from codebench.home import builtin
 from codebench.options import fitting
 from codebench.reading import near, plain_line
@@ -128,6 +128,13 @@ class RateLimited(Exception):  # noqa: N818  # it names an outcome
     def __init__(self, seconds: float | str | None = None) -> None:
         self.seconds = retry_after(seconds) if isinstance(seconds, str) else seconds
         super().__init__(f"rate limited ({seconds})" if seconds is not None else "rate limited")
+
+
+class Unavailable(Exception):  # noqa: N818  # it names an outcome
+    """What is wrapped is not on this machine: raise it in the constructor.
+
+    The retriever is then left out, as with `missing`; the message says what installs it.
+    """
 
 
 def retry_after(header: str, now: float | None = None) -> float | None:
@@ -344,6 +351,7 @@ def make(kind: type[Retriever], options: Mapping[str, Any]) -> Retriever:
 
     Raises:
         AdapterError: an option is unknown or of another type, or the constructor raises.
+        Unavailable: the constructor says that it cannot run here.
     """
     try:
         arguments = fitting(kind, options)
@@ -351,9 +359,28 @@ def make(kind: type[Retriever], options: Mapping[str, Any]) -> Retriever:
         raise AdapterError(f"{kind.__name__}: {error}") from None
     try:
         return kind(**arguments)
+    except Unavailable:
+        raise
+    except InputError as faults:  # of options that the adapter checked itself
+        raise AdapterError(str(faults)) from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it is others' code
         given = ", ".join(f"{name}={value!r}" for name, value in sorted(options.items()))
         raise AdapterError(f"{kind.__name__}({given}): {one_line(error)}") from None
+
+
+def placed(options: Any, folder: Path) -> Any:
+    """Return options with `{here}` in their texts replaced by a folder.
+
+    It is the folder of the retrievers file that they stand in, so that such a file can name what
+    lies beside it, and options stay the same wherever it lies.
+    """
+    if isinstance(options, str):
+        return options.replace("{here}", str(folder))
+    if isinstance(options, dict):
+        return {name: placed(value, folder) for name, value in options.items()}
+    if isinstance(options, list | tuple):
+        return [placed(value, folder) for value in options]
+    return options
 
 
 def file_digest(source: Source, kind: type[Retriever]) -> str:

@@ -295,6 +295,8 @@ class Candidate:
         version: what the adapter says of itself.
         digest: `sha256:…` of the adapter's file.
         floor: True for a reference row that the harness itself answers.
+        file: the retrievers file that it was read from, absolute, or empty. Not part of what
+            identifies it.
     """
 
     name: str
@@ -303,3 +305,4 @@ class Candidate:
     version: str = ""
     digest: str = ""
     floor: bool = False
+    file: str = field(default="", compare=False)

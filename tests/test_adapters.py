@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 GREPS = ("ripgrep", "git-grep")
+PROTOCOLS = {"command", "embeddings", "http", "lsp", "mcp"}
+"""They wrap what somebody else has: see test_protocols.py."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
         return open_directory(folder / "corpus", outliner)
 
 
-@pytest.fixture(params=builtin_names())
+@pytest.fixture(params=sorted(set(builtin_names()) - PROTOCOLS))
 def retriever(request: pytest.FixtureRequest, corpus: Corpus) -> Iterator[Retriever]:
     yield from indexed(request.param, corpus)
 

@@ -8,6 +8,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codebench.model import Answer, Candidate, Corpus, IndexCost
@@ -19,7 +20,6 @@ from codebench.runner.validate import InvalidOutput, validate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from codebench.measures.latency import LoadStep
     from codebench.runner.events import Events

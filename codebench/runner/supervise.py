@@ -48,9 +48,9 @@ def describe(
         finally:
             worker.kill()
     if "error" in reply:
-        place = f"{candidate.file}: {candidate.name}" if candidate.file else candidate.name
+        who = f"{candidate.file}: {candidate.name}" if candidate.file else candidate.name
         lines = str(reply["error"]).splitlines() or [""]
-        raise AdapterError("\n".join(f"{place}: {plain_line(line)}" for line in lines))
+        raise AdapterError("\n".join(f"{who}: {plain_line(line)}" for line in lines))
     described = dataclasses.replace(
         candidate,
         version=plain_line(reply.get("version", "")),
