@@ -76,6 +76,19 @@ def parse_yaml(text: str, max_depth: int) -> Any:
         raise YamlError(f"is not YAML ({' '.join(str(error).split())})") from None
 
 
+def item_lines(text: str, field: str) -> list[int]:
+    """Return the 1-based line at which each item of a top-level list begins.
+
+    The text is one that `parse_yaml` took.
+    """
+    root = yaml.compose(text, _Loader)
+    pairs = root.value if isinstance(root, yaml.MappingNode) else []
+    for key, value in pairs:
+        if key.value == field and isinstance(value, yaml.SequenceNode):
+            return [item.start_mark.line + 1 for item in value.value]
+    return []
+
+
 def dump_yaml(data: Any) -> str:
     """Return plain data as YAML in the order in which it is given."""
     text: str = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=100)

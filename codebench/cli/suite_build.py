@@ -22,6 +22,8 @@ examples:
   codebench suite build . -o suites/mine --since 2023-01-01 --max-queries 400
   codebench suite build . -o suites/mine --mode epochs=4
   codebench suite build ../api ../web -o suites/both   one member a repository
+  codebench suite build . --questions ours.yaml -o suites/ours   questions by hand
+  codebench suite build --recipe flask -o suites/flask   a public repository, as published
 
 An interrupted build goes on where it was: what a commit edited is kept in the cache.
 """
@@ -32,7 +34,20 @@ _MAX_EPOCHS = 100
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument(
-        "repositories", nargs="+", metavar="REPOSITORY", help="a path or URL; several make members"
+        "repositories", nargs="*", metavar="REPOSITORY", help="a path or URL; several make members"
+    )
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--questions",
+        type=Path,
+        metavar="FILE",
+        help="YAML of questions by hand, in place of the history (docs/labelling.md)",
+    )
+    source.add_argument(
+        "--recipe",
+        metavar="NAME",
+        help="a built-in recipe or a YAML file: what to mine of which "
+        "repository (a REPOSITORY given with it is a clone of that one)",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER", help="the suite's folder, its name last"
@@ -80,6 +95,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "-o: say where the suite goes, as in -o suites/NAME (or --dry-run for the funnel alone)"
         )
+    if arguments.questions or arguments.recipe:
+        return _by_hand(arguments) if arguments.questions else _by_recipe(arguments)
+    if not arguments.repositories:
+        raise UsageError("REPOSITORY: name at least one, as `.`; or add --recipe")
     from codebench.gold import building  # noqa: PLC0415  # wrong words fail before imports
     from codebench.report import suite as report  # noqa: PLC0415
 
@@ -105,6 +124,57 @@ def run(arguments: argparse.Namespace) -> int:
         print(report.previewed(funnels, arguments.format))
     else:
         print(report.built(built, arguments.output, arguments.format))
+    return 0
+
+
+def _by_hand(arguments: argparse.Namespace) -> int:
+    """Make a suite of questions that people wrote."""
+    if len(arguments.repositories) != 1:
+        raise UsageError("--questions: name the one repository that they are asked of")
+    if arguments.dry_run:
+        raise UsageError("--dry-run: shows a history's funnel; questions have none")
+    from codebench.gold.asking import build_from_questions  # noqa: PLC0415  # as above
+    from codebench.report.suite_questions import asked  # noqa: PLC0415
+
+    recipe = _recipe(arguments)
+    progress = Progress(shown=on_terminal())
+    try:
+        suite = build_from_questions(
+            arguments.repositories[0],
+            arguments.questions,
+            arguments.output,
+            progress.step,
+            snapshot=recipe.snapshot,
+            rules=recipe.rules,
+            jobs=arguments.jobs,
+            force=arguments.force,
+        )
+    finally:
+        progress.clear()
+    print(asked(suite, arguments.output, arguments.format))
+    return 0
+
+
+def _by_recipe(arguments: argparse.Namespace) -> int:
+    """Make the suite that a recipe describes."""
+    if arguments.dry_run or len(arguments.repositories) > 1:
+        raise UsageError("--recipe: takes at most one repository, and no --dry-run")
+    from codebench.gold.published import build_recipe  # noqa: PLC0415  # as above
+    from codebench.report.suite import built  # noqa: PLC0415
+
+    progress = Progress(shown=on_terminal())
+    try:
+        made, notes = build_recipe(
+            arguments.recipe,
+            arguments.output,
+            progress.step,
+            clone="".join(arguments.repositories),
+            jobs=arguments.jobs,
+            force=arguments.force,
+        )
+    finally:
+        progress.clear()
+    print(built(made, arguments.output, arguments.format, notes))
     return 0
 
 

@@ -146,7 +146,7 @@ def open_directory(folder: Path, outliner: Outliner) -> Corpus:
                 contents[relative] = data
     if not contents:
         raise CorpusError(f"{folder}: no text file in it; is it the corpus folder?")
-    blobs = {path: _blob_id(data) for path, data in contents.items()}
+    blobs = {path: blob_id(data) for path, data in contents.items()}
     wanted = {(blob, language_of(path)) for path, blob in blobs.items()}
     outlines = outliner.known(wanted)
     outlines |= dict(
@@ -317,7 +317,8 @@ def _is_file(entry: TreeEntry) -> bool:
     return entry.mode.startswith("100")
 
 
-def _blob_id(data: bytes) -> str:
+def blob_id(data: bytes) -> str:
+    """Return the ID that git gives to contents, in a repository that names them by SHA-1."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()  # noqa: S324  # git's own
 
 

@@ -46,6 +46,7 @@ def build(
     *,
     jobs: int | None = None,
     force: bool = False,
+    tip: str = "",
 ) -> tuple[Built, ...]:
     """Mine repositories and write the suite: one folder, or one with a member a snapshot.
 
@@ -58,6 +59,7 @@ def build(
         progress: told (step, done, of how many).
         jobs: processes that parse.
         force: whether a suite that is there is replaced.
+        tip: the revision at which the history ends; empty for HEAD.
 
     Raises:
         UsageError: the call cannot be met, or the folder is taken.
@@ -73,7 +75,8 @@ def build(
         for named in repositories:
             with shop.repository(named) as source:
                 own = _another(name_of(source), names) if len(repositories) > 1 else ""
-                mined = mine(own or name, source.tip(), _resolved(recipe, source), source)
+                end = source.commit(tip) if tip else source.tip()
+                mined = mine(own or name, end, _resolved(recipe, source), source)
             names.append(own)
             for one in mined:
                 made = _written(one, own)

@@ -6,11 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codebench.corpus.installed import is_installed
 from codebench.corpus.languages import language_of
 from codebench.errors import CodebenchError, Fault, InputError
 from codebench.gold.ceiling import ceiling, evaluate_ideal
 from codebench.gold.census import Census, Row, census_of, row_of
 from codebench.gold.dangling import Places, query_faults
+from codebench.gold.fitting import fitted
 from codebench.gold.folders import folder_of, open_corpus
 from codebench.gold.workshop import workshop
 from codebench.measures.names import DEFAULT
@@ -38,6 +40,7 @@ class Checked:
         faults: everything that is wrong.
         census: counts over the readable members.
         ceiling: for each default measure what a perfect retriever scores.
+        notes: what a person should know, one line each.
     """
 
     named: str
@@ -46,6 +49,7 @@ class Checked:
     faults: tuple[Fault, ...]
     census: Census
     ceiling: dict[Measure, Figure]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class _Finding:
     faults: tuple[Fault, ...]
     rows: tuple[Row, ...] = ()
     ideal: Evaluation | None = None
+    notes: tuple[str, ...] = ()
 
 
 def check(named: str, progress: Progress, *, jobs: int | None = None) -> Checked:
@@ -83,6 +88,7 @@ def check(named: str, progress: Progress, *, jobs: int | None = None) -> Checked
         faults=tuple(fault for one in findings for fault in one.faults),
         census=census_of([row for one in findings for row in one.rows]),
         ceiling=ceiling(ideals),
+        notes=tuple(note for one in findings for note in one.notes),
     )
 
 
@@ -95,12 +101,16 @@ def _check(folder: Path, shop: Workshop) -> _Finding:
         corpus = open_corpus(suite, folder, shop)
     except CodebenchError as error:
         return _Finding((Fault(f"the corpus cannot be opened: {error}", str(folder / SUITE_FILE)),))
+    notes: tuple[str, ...] = ()
+    if is_installed(suite.repository):
+        suite, notes = fitted(suite, corpus)
     return _Finding(
         faults=(*_digest_faults(suite, corpus, folder), *_query_faults(suite, corpus, folder)),
         rows=tuple(
             row_of(query, _language(corpus, query.targets[0].path)) for query in suite.queries
         ),
         ideal=evaluate_ideal(suite, corpus.by_path, DEFAULT),
+        notes=notes,
     )
 
 

@@ -6,16 +6,18 @@ import json
 import os
 import secrets
 import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codebench.corpus.installed import is_installed, open_installed
 from codebench.corpus.snapshot import open_directory
 from codebench.errors import SuiteError, UsageError
 from codebench.gold.target import rules_of, suite_folder
 from codebench.suite import SUITE_FILE, write_members, write_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from codebench.gold.carrying import Journey
@@ -66,6 +68,10 @@ def open_corpus(suite: Suite, folder: Path, shop: Workshop) -> Corpus:
             f"{folder / SUITE_FILE}: repository: is missing; name the repository, or the folder "
             "of the corpus beside this file"
         )
+    if is_installed(suite.repository):
+        return open_installed(
+            suite.repository, cache=shop.corpora, outliner=shop.outliner, rules=rules_of(suite)
+        )
     if not suite.snapshot:
         return open_directory(folder / suite.repository, shop.outliner)
     with shop.repository(suite.repository) as source:
@@ -90,7 +96,14 @@ def check_free(folder: Path, *, force: bool) -> None:
         raise UsageError(f"{folder}: holds a suite already; choose another folder, or add --force")
 
 
-def write_whole(name: str, members: Sequence[Written], folder: Path, *, force: bool) -> None:
+def write_whole(
+    name: str,
+    members: Sequence[Written],
+    folder: Path,
+    *,
+    force: bool,
+    extra: Mapping[str, bytes] | None = None,
+) -> None:
     """Write a suite, or a suite of several, so that the folder holds all of it or nothing.
 
     Args:
@@ -98,9 +111,30 @@ def write_whole(name: str, members: Sequence[Written], folder: Path, *, force: b
         members: one without a name, or several with.
         folder: where to.
         force: whether a suite that is there is replaced.
+        extra: contents of files beside `suite.yaml`, by name.
 
     Raises:
         UsageError: something else is there already.
+        SuiteError: it cannot be written.
+    """
+    with whole(folder, force=force) as scratch:
+        for one in members:
+            write_suite(one.suite, scratch / one.member)
+            rows = [json.dumps(j.row(), ensure_ascii=False) + "\n" for j in _sorted(one.journeys)]
+            if rows:
+                (scratch / one.member / CARRY_FILE).write_text("".join(rows), "utf-8")
+        for file, content in (extra or {}).items():
+            (scratch / file).write_bytes(content)
+        if any(one.member for one in members):
+            write_members(name, [one.member for one in members], scratch)
+
+
+@contextmanager
+def whole(folder: Path, *, force: bool) -> Iterator[Path]:
+    """Give a scratch folder that takes its place when the block ends well.
+
+    Raises:
+        UsageError: something is there already; with `force` a suite may be, and nothing else.
         SuiteError: it cannot be written.
     """
     place = folder.resolve()
@@ -108,12 +142,7 @@ def write_whole(name: str, members: Sequence[Written], folder: Path, *, force: b
     scratch = place.with_name(f".{place.name[:100]}-{secrets.token_hex(6)}")
     try:
         scratch.mkdir(parents=True)
-        for one in members:
-            write_suite(one.suite, scratch / one.member)
-            rows = [json.dumps(j.row(), ensure_ascii=False) + "\n" for j in _sorted(one.journeys)]
-            (scratch / one.member / CARRY_FILE).write_text("".join(rows), "utf-8")
-        if any(one.member for one in members):
-            write_members(name, [one.member for one in members], scratch)
+        yield scratch
         _put(scratch, place)
     except UnicodeEncodeError:
         raise SuiteError(

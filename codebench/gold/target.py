@@ -7,13 +7,15 @@ then mined.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench import home
+from codebench.corpus.installed import is_installed, open_installed
 from codebench.corpus.snapshot import SnapshotRules, open_directory
 from codebench.errors import SuiteError
+from codebench.gold.fitting import fitted
 from codebench.gold.mine import mine
 from codebench.gold.recency import last_changes
 from codebench.gold.workshop import name_of, workshop
@@ -95,7 +97,13 @@ def open_suite(folder: Path, shop: Workshop, several: str = "", member: str = ""
     """
     suite = read_suite(folder)
     changes: Mapping[str, int] = {}
-    if not suite.snapshot:
+    notes: tuple[str, ...] = ()
+    if is_installed(suite.repository):
+        corpus = open_installed(
+            suite.repository, cache=shop.corpora, outliner=shop.outliner, rules=rules_of(suite)
+        )
+        suite, notes = fitted(suite, corpus)
+    elif not suite.snapshot:
         corpus = open_directory(folder / suite.repository, shop.outliner)
     else:
         with shop.repository(suite.repository) as source:
@@ -107,7 +115,7 @@ def open_suite(folder: Path, shop: Workshop, several: str = "", member: str = ""
             f"{folder}: the corpus has digest {corpus.digest}, the suite was made for "
             f"{suite.corpus_digest}; restore the corpus, or build the suite again"
         )
-    return Opened(several, member, suite, corpus, changes)
+    return Opened(several, member, suite, corpus, changes, notes)
 
 
 def rules_of(suite: Suite) -> SnapshotRules:
@@ -123,6 +131,8 @@ def rules_of(suite: Suite) -> SnapshotRules:
 
 
 def _mined(source: Source, recipe: Recipe) -> tuple[Opened, ...]:
+    if recipe.snapshot:
+        recipe = replace(recipe, snapshot=source.commit(recipe.snapshot))
     found = mine(name_of(source), source.tip(), recipe, source)
     return tuple(
         Opened(

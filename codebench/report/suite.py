@@ -39,14 +39,15 @@ def previewed(funnels: Mapping[str, Mapping[str, int]], form: str) -> str:
     return f"{shown}\n\n{lines(notes, markdown=markdown)}"
 
 
-def built(members: Sequence[Built], folder: Path, form: str) -> str:
-    """Return what was built as `table`, `markdown` or `json`."""
+def built(members: Sequence[Built], folder: Path, form: str, more: Sequence[str] = ()) -> str:
+    """Return what was built, and more lines about it, as `table`, `markdown` or `json`."""
     if form == "json":
-        return json_text({"folder": str(folder), "members": [_as_data(one) for one in members]})
+        data = {"folder": str(folder), "members": [_as_data(one) for one in members]}
+        return json_text(data | ({"notes": list(more)} if more else {}))
     markdown = form == "markdown"
     count = sum(len(one.suite.queries) for one in members)
     funnel = total_funnel([dict(one.suite.funnel) for one in members])
-    notes = [_snapshots(members), funnel_line(funnel), *_warnings(members)]
+    notes = [_snapshots(members), funnel_line(funnel), *more, *_warnings(members)]
     blocks = [f"{escaped(str(folder), markdown=markdown)}: {queries(count)}"]
     if 1 < len(members) <= _MAX_ROWS:
         headers = ["member", "snapshot", "of", "newest query", "queries"]

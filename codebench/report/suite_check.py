@@ -33,7 +33,7 @@ def checked(found: Checked, form: str) -> str:
         for measure, one in found.ceiling.items()
         if one.excluded
     ]
-    blocks = [title, counts, best, lines(excluded, markdown=markdown)]
+    blocks = [title, counts, best, lines([*excluded, *found.notes], markdown=markdown)]
     if not found.faults and not markdown:
         blocks.append(f"next: codebench run {escaped(found.named, markdown=False)}")
     return "\n\n".join(block for block in blocks if block)
@@ -75,6 +75,7 @@ def _as_data(found: Checked) -> dict[str, Any]:
         "leak": dict(census.leaks),
         "language": dict(census.languages),
         "split": dict(census.splits),
+        "notes": list(found.notes),
         "ceiling": {str(measure): one.value for measure, one in found.ceiling.items()},
         "faults": [
             {

@@ -1,0 +1,131 @@
+"""Questions that people wrote, as YAML: read strictly, and compared between labellers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codebench.reading import Faults, Fields, read_yaml
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELD = "questions"
+_HIGHEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A place that somebody judged.
+
+    Attributes:
+        symbol: qualified name, `<module>` for a file's own lines; empty for a whole file.
+        path: the file; may be empty where one file only has such a symbol.
+        grade: 3, 2, 1, or 0 for a place that looks right and is not.
+        why: for people.
+    """
+
+    symbol: str
+    path: str
+    grade: int = _HIGHEST
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """`path::symbol`, or what is known of it."""
+        return "::".join(part for part in (self.path, self.symbol) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with its answers, as it was written.
+
+    Attributes:
+        id, question: unique, and what is asked.
+        asked_by: a role or a team, for people.
+        kind: what sort of question, a stratum by which reports are cut.
+        targets: of grades 1 to 3.
+        not_relevant: judged 0.
+        notes: for people.
+        line: where it begins in its file.
+    """
+
+    id: str
+    question: str
+    asked_by: str
+    kind: str
+    targets: tuple[Judged, ...]
+    not_relevant: tuple[Judged, ...]
+    notes: str
+    line: int
+
+
+def read_questions(path: Path, faults: Faults) -> tuple[Question, ...]:
+    """Read a questions file: one mapping with the list `questions`. What is wrong goes to `faults`.
+
+    Raises:
+        InputError: the file cannot be read, or is no such mapping.
+    """
+    from codebench.plain_yaml import item_lines  # noqa: PLC0415  # it costs 20 ms
+
+    fields = read_yaml(path, faults)
+    lines = item_lines(path.read_text("utf-8-sig"), FIELD)
+    found: dict[str, Question] = {}
+    for item in fields.objects(FIELD):
+        number = int(item.prefix.rpartition("[")[2].partition("]")[0])
+        item.line = lines[number - 1]
+        one = _question(item)
+        item.finish()
+        if one.id in found:
+            item.fault("id", f"is also the question of line {found[one.id].line}", one.id)
+        found[one.id] = one
+    fields.finish()
+    if not found and not faults.found:
+        faults.add("holds no question", field=FIELD)
+    return tuple(found.values())
+
+
+def _question(fields: Fields) -> Question:
+    name = fields.text("id", empty=False)
+    if name != name.strip() or not name.isprintable():
+        fields.fault("id", "holds white space around it or a control character", ascii(name)[:60])
+    text = fields.text("question", empty=False)
+    places = [_judged(fields, inner) for inner in fields.objects("targets")]
+    if fields.data.get("targets") and not any(one.grade for one in places):
+        fields.fault("targets", "holds no place with a grade above 0", mend="name what answers it")
+    elif fields.data.get("targets") == []:
+        fields.fault("targets", "is empty", mend="name what answers the question")
+    zeros = [_zero(one) for one in fields.texts("not_relevant", ())]
+    zeros += [one for one in places if not one.grade]
+    names = [one.name for one in [*(one for one in places if one.grade), *zeros]]
+    for twice in sorted({one for one in names if names.count(one) > 1}):
+        fields.fault("targets", "is judged twice", twice, "keep one")
+    return Question(
+        id=name,
+        question=" ".join(text.split()),
+        asked_by=fields.text("asked_by", ""),
+        kind=fields.text("kind", ""),
+        targets=tuple(one for one in places if one.grade),
+        not_relevant=tuple(zeros),
+        notes=fields.text("notes", ""),
+        line=fields.line or 0,
+    )
+
+
+def _judged(question: Fields, fields: Fields) -> Judged:
+    fields.line = question.line
+    judged = Judged(
+        symbol=fields.text("symbol", ""),
+        path=fields.text("path", ""),
+        grade=fields.integer("grade", _HIGHEST, low=0, high=_HIGHEST),
+        why=fields.text("why", ""),
+    )
+    fields.finish()
+    if not judged.name:
+        fields.fault("symbol", "is missing, and path too", mend="name a symbol, a file, or both")
+    return judged
+
+
+def _zero(text: str) -> Judged:
+    path, _, symbol = text.partition("::")
+    return Judged(symbol, path, 0)
