@@ -20,6 +20,7 @@ VERBS = {
     "score": "measures from stored answers, or from TREC files",
     "compare": "paired differences between retrievers or runs",
     "show": "one query: its gold, each retriever's ranking, and what every hit reached",
+    "report": "one HTML file of a run, or of several, that opens offline",
     "gate": "hold a run against limits and a baseline: verdict, exit code, JUnit",
     "list": "built-in retrievers, suites, measures; stored runs",
     "cache": "what is kept between runs: show it, clear it",

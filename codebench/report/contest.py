@@ -160,14 +160,7 @@ def _differences(contest: Contest, names: _Names, *, markdown: bool) -> str:
         rows.append(
             [
                 *names.cells(one.baseline, one.candidate),
-                one.measure.short,
-                one.verdict,
-                _value(one, one.baseline_value),
-                _value(one, one.candidate_value),
-                _signed(one, one.delta),
-                _interval(one),
-                _p(one.p_adjusted),
-                f"{one.wins}/{one.ties}/{one.losses}",
+                *contest_cells(one),
                 NONE if one.ratio is None else f"{one.ratio:+.2f}",
                 _value(one, one.smallest) if undecided and one.changed else NONE,
                 str(one.needed) if undecided and one.needed else NONE,
@@ -176,6 +169,20 @@ def _differences(contest: Contest, names: _Names, *, markdown: bool) -> str:
     headers = [*names.headers, "measure", "verdict", "before", "after", "Δ", "95 % interval", "p"]
     headers += ["won/tied/lost", "Δ/sd", "sees", "needs"]
     return table(headers, rows, markdown=markdown, left=len(names.headers) + 2)
+
+
+def contest_cells(one: Difference) -> list[str]:
+    """Return measure, verdict, before, after, difference, interval, p, and won/tied/lost."""
+    return [
+        one.measure.short,
+        one.verdict,
+        _value(one, one.baseline_value),
+        _value(one, one.candidate_value),
+        _signed(one, one.delta),
+        _interval(one),
+        _p(one.p_adjusted),
+        f"{one.wins}/{one.ties}/{one.losses}",
+    ]
 
 
 def _value(one: Difference, value: float | None) -> str:

@@ -146,6 +146,12 @@ def _notes(scored: ScoredRun, first: Aggregate) -> list[str]:
             "smaller than that cannot be seen"
         )
     notes += _excluded(first)
+    return [*notes, *run_notes(scored)]
+
+
+def run_notes(scored: ScoredRun) -> list[str]:
+    """Say what went wrong in a run, and what casts doubt on its figures."""
+    notes = []
     for one in scored.retrievers:
         if one.run.state != "complete":
             notes.append(f"{one.name} {one.run.state}: {one.run.reason}")

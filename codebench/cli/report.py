@@ -1,0 +1,77 @@
+"""`codebench report`: one HTML file of a stored run, or of several, that opens offline."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+from pathlib import Path
+
+from codebench.cli.options import add_measures, exit_code
+from codebench.errors import NoBaseline, ResultsError, UsageError
+from codebench.measures.names import parse
+
+_EXAMPLES = """\
+examples:
+  codebench report RUN -o report.html           the run's retrievers, in one file
+  codebench report OLD NEW -o report.html       two runs of one suite, side by side
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the verb's parser."""
+    own = argparse.ArgumentParser(
+        prog="codebench report",
+        description="Write one self-contained HTML file: which retriever to use within a latency "
+        "budget, the tables and drawings behind it, and every query with all rankings.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    own.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="a run folder")
+    own.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("report.html"),
+        metavar="FILE",
+        help="default: report.html; a report that is there is replaced",
+    )
+    add_measures(own, "what the report measures anyway")
+    return own
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read and score the runs, write the page."""
+    asked = [parse(name) for name in arguments.measure]
+    resolved = [path.resolve() for path in arguments.runs]
+    if len(set(resolved)) < len(resolved):
+        raise UsageError("a run is given twice")
+    from codebench.report.page.board import measures_for  # noqa: PLC0415  # wrong words first
+    from codebench.report.page.document import page  # noqa: PLC0415
+    from codebench.scoring import depth_of, score_run  # noqa: PLC0415
+
+    depth = min(depth_of(path) for path in arguments.runs)
+    scored = [score_run(path, measures_for(depth, asked)) for path in arguments.runs]
+    for one in scored[1:]:
+        if one.digest != scored[0].digest:
+            raise NoBaseline(
+                f"{one.run.path}: its suite is not that of {scored[0].run.path}; one report shows "
+                "runs of one suite (`codebench compare` names what differs)"
+            )
+    text = page(scored, asked)
+    _write(arguments.output, text)
+    print(f"{arguments.output}: {len(text.encode()) / 1e6:.2f} MB, opens offline in any browser")
+    return exit_code(scored)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write the whole file or nothing."""
+    scratch = path.with_name(f".{path.name[:100]}-{secrets.token_hex(6)}")
+    try:
+        scratch.write_text(text, "utf-8")
+        os.replace(scratch, path)  # noqa: PTH105  # says that what is there is replaced
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        raise ResultsError(
+            f"{path}: the report cannot be written ({error.strerror or error})"
+        ) from None
