@@ -33,6 +33,9 @@ DASK = "dask"
 FEWEST = 10
 """Queries of a shard, at least: each shard builds its own index."""
 
+CONNECT = "10s"
+"""How long a cluster may take to answer."""
+
 _WANTED = "Dask is not installed; pip install 'codebench-harness[dask]'"
 
 
@@ -57,7 +60,7 @@ def open_cluster(executor: str, workers: int) -> Iterator[Cluster]:
     with contextlib.ExitStack() as life:
         if address:
             try:
-                client = life.enter_context(distributed.Client(address, timeout="10s"))
+                client = life.enter_context(distributed.Client(address, timeout=CONNECT))
             except (OSError, ValueError) as error:
                 what = str(error).partition("\n")[0] or type(error).__name__
                 raise UsageError(f"--executor {executor}: no cluster answers ({what})") from None

@@ -13,7 +13,7 @@ import os
 import shutil
 import tarfile
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from codebench.adapter import find
 from codebench.corpus.tables import read_tables
 from codebench.errors import CodebenchError
 from codebench.home import cache_dir
-from codebench.model import Candidate, Corpus
+from codebench.model import Corpus
 from codebench.results import TABLES
 from codebench.runner.kept import FOLDER, IndexStore
 from codebench.runner.machine import digest_of, fingerprint
@@ -31,6 +31,7 @@ from codebench.runner.session import Bench, GaveUp
 from codebench.runner.supervise import Turn
 
 if TYPE_CHECKING:
+    from codebench.model import Candidate
     from codebench.results import State
     from codebench.runner.plan import Plan, RunSettings
 
@@ -161,4 +162,4 @@ def _here(shard: Shard) -> Candidate:
         os.replace(part.name, place)  # noqa: PTH105  # the same call
     attribute = one.reference.rpartition(".py:")[2] if ".py:" in one.reference else ""
     reference = f"{place}:{attribute}" if attribute else str(place)
-    return Candidate(one.name, reference, one.options, one.version, one.digest)
+    return replace(one, reference=reference)

@@ -8,14 +8,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from codebench.model import Candidate
 
 MASK = "***"
 
 _NAMED = re.compile(
-    r"(?:^|[_-])(?:api_?key|key|token|secret|password|passwd|pwd|auth|credentials?|bearer|cookie)s?"
+    r"(?:^|[_-])(?:api_?key|key|token|secret|password|passwd|pwd|auth|authorization|credentials?|bearer|cookie)s?"
     r"(?:$|[_-])",
     re.IGNORECASE,
 )
@@ -30,8 +30,31 @@ def is_secret(name: str) -> bool:
 
 def masked(candidate: Candidate) -> Candidate:
     """Return a candidate as it may be written: secrets among its options are masked."""
-    options = tuple((name, MASK if is_secret(name) else value) for name, value in candidate.options)
+    options = tuple((name, _masked(name, value)) for name, value in candidate.options)
     return dataclasses.replace(candidate, options=options)
+
+
+def _masked(name: str, value: Any) -> Any:
+    """Mask an option's value, or what is secret inside it."""
+    if is_secret(name):
+        return MASK
+    if isinstance(value, dict):
+        return {inner: _masked(str(inner), own) for inner, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked(name, own) for own in value]
+    return value
+
+
+def _secrets(name: str, value: Any) -> Iterator[str]:
+    """Yield the secret texts of an option or a variable."""
+    if isinstance(value, dict):
+        for inner, own in value.items():
+            yield from _secrets(name if is_secret(name) else str(inner), own)
+    elif isinstance(value, list | tuple):
+        for own in value:
+            yield from _secrets(name, own)
+    elif is_secret(name):
+        yield str(value)
 
 
 def masked_text(text: str, options: Mapping[str, Any]) -> str:
@@ -56,7 +79,7 @@ def redactor(
     """
     options = [pair for one in candidates for pair in one.options]
     variables = (os.environ if environment is None else environment).items()
-    values = {str(value) for name, value in (*options, *variables) if is_secret(name)}
+    values = {text for name, value in (*options, *variables) for text in _secrets(name, value)}
     known = sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)
 
     def redact(text: str) -> str:
