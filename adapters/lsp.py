@@ -46,23 +46,26 @@ class Lsp(Retriever):
         self.server: LanguageServer | None = None
 
     def index(self, corpus: Corpus) -> None:
-        self.close()
         self.places = Places(corpus)
-        self.root = corpus.path
-        given = templates.values("", 0, corpus.path)
+        self.corpus = corpus
+        self._start()
+
+    def _start(self) -> None:
+        self.close()
+        given = templates.values("", 0, self.corpus.path)
         argv = [str(item) for item in templates.fill(self.argv, given)]
-        self.server = LanguageServer(argv, corpus.path, self.environment, self.initialization)
+        environment = templates.fill(self.environment, given)
+        self.server = LanguageServer(argv, self.corpus.path, environment, self.initialization)
         if self.open:
-            self._open(corpus)
+            self._open(self.corpus)
         time.sleep(max(0.0, self.settle))
         self._symbols("a")  # the first question makes some servers read everything
 
     def search(self, text: str, k: int) -> Sequence[Hit]:
-        words = (
-            keywords(text)
-            if self.ask == "words"
-            else [templates.values(text, k, self.root)["query"]]
-        )
+        if self.server is not None and not self.server.alive:
+            self._start()
+        whole = templates.values(text, k, self.corpus.path)["query"]
+        words = keywords(text) if self.ask == "words" else [whole]
         found: dict[tuple[str, int, int, str], int] = {}
         for word in words:
             for place in self._symbols(word):

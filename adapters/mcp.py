@@ -9,6 +9,7 @@ from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any
 
 from codebench import Hit, Retriever
+from codebench.adapter import one_line
 from codebench.protocols import templates
 from codebench.protocols.output import NOTHING, Found, ToolError, read_output
 from codebench.protocols.places import Places
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 FAILED = ("error", "failed", "failure", "exception", "traceback", "unable to", "cannot", "invalid")
 """How a text begins that reports a failure without being marked as one."""
 
+_CONNECTION_CLOSED = -32000
 _CONNECT_SECONDS = 30.0
 _REPLY_SECONDS = 600.0
 """The run's own limits are shorter; this only ends what nobody waits for any more."""
@@ -73,11 +75,14 @@ class Mcp(Retriever):
         return None
 
     def index(self, corpus: Corpus) -> None:
+        self.root = corpus.path
+        self.places = Places(corpus, self.output.root)
+        self._connect()
+
+    def _connect(self) -> None:
         from anyio.from_thread import start_blocking_portal  # noqa: PLC0415  # came with mcp
 
         self.close()
-        self.root = corpus.path
-        self.places = Places(corpus, self.output.root)
         self.portal = self.life.enter_context(start_blocking_portal())
         connected = self.portal.wrap_async_context_manager(self._connected())
         self.session = self.life.enter_context(connected)
@@ -89,12 +94,15 @@ class Mcp(Retriever):
         given = templates.values(text, k, self.root)
         if templates.is_wordless(self.arguments, given):
             return []
+        if self.session is None:
+            self._connect()
         reply = self._call(self.tool, templates.fill(self.arguments, given))
         return self.output.hits(self._found(reply), self.places, text, k)
 
     def close(self) -> None:
         life, self.life, self.session = self.life, contextlib.ExitStack(), None
-        life.close()
+        with contextlib.suppress(Exception):  # a connection that is lost cannot be closed well
+            life.close()
 
     @contextlib.asynccontextmanager
     async def _connected(self) -> AsyncIterator[Any]:
@@ -136,7 +144,13 @@ class Mcp(Retriever):
 
     def _call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return a tool's result as the protocol has it in JSON."""
-        result = self.portal.call(self.session.call_tool, tool, arguments)
+        try:
+            result = self.portal.call(self.session.call_tool, tool, arguments)
+        except Exception as error:  # noqa: BLE001  # any of the SDK's, anyio's and HTTP's
+            code = getattr(getattr(error, "error", None), "code", None)
+            if code in {None, _CONNECTION_CLOSED}:  # the next question finds a new server
+                self.close()
+            raise ToolError(f"{tool}: {one_line(error)}") from None
         reply: dict[str, Any] = result.model_dump(by_alias=True, mode="json")
         if reply.get("isError"):
             raise ToolError(f"{tool}: {plain_line(_text(reply)) or 'it failed without a word'}")

@@ -302,7 +302,7 @@ def _routes(fields: Fields, name: str) -> tuple[Route, ...]:
         try:
             found.append(parse_route(text if isinstance(text, str) else ""))
         except ValueError as problem:
-            fields.fault(name, str(problem), shown(text))
+            fields.fault(name, str(problem), text if isinstance(text, str) else shown(text))
     for route in found:
         if name != "hits" and route.forks:
             fields.fault(name, "goes through a list", route.text, "only `hits` has []")

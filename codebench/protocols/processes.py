@@ -167,7 +167,7 @@ class Conversation:
         try:
             self._process.stdin.write(data)
             self._process.stdin.flush()
-        except OSError:
+        except (OSError, ValueError):  # ValueError: it was ended before
             raise self._gone() from None
 
     def line(self, limit: int = MAX_OUTPUT_BYTES) -> bytes:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _EACH = -1
 _ROUTE = re.compile(
-    r"(?P<up>\^*)(?P<steps>[^.\[\]^]*(?:\[\d{0,4}\])*(?:\.[^.\[\]^]+(?:\[\d{0,4}\])*)*)"
+    r"(?P<up>\^*)(?P<steps>(?:[^.\[\]^]+(?:\[\d{0,4}\])*|(?:\[\d{0,4}\])+)"
+    r"(?:\.[^.\[\]^]+(?:\[\d{0,4}\])*)*)"
 )
 _STEP = re.compile(r"[^.\[\]]+|\[\d*\]")
 
@@ -50,7 +51,7 @@ def parse_route(text: str) -> Route:
         ValueError: it is not one.
     """
     match = _ROUTE.fullmatch(text)
-    if not match or not text.strip("^"):
+    if not match:
         raise ValueError("is not a route such as results[].path")
     steps = _STEP.findall(match["steps"])
     return Route(

@@ -56,6 +56,11 @@ class LanguageServer:
         self.ask("initialize", params)
         self.tell("initialized", {})
 
+    @property
+    def alive(self) -> bool:
+        """Whether it is still running."""
+        return self._talk.alive
+
     def ask(self, method: str, params: Any) -> Any:
         """Return the result of a request; the server's own requests are answered meanwhile.
 
