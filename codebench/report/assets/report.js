@@ -68,6 +68,9 @@
     select.addEventListener("change", show);
     show();
   }
+  addEventListener("beforeprint", () => {
+    for (const one of document.querySelectorAll("#slices details")) one.open = true;
+  });
 
   /* The queries. */
   const data = read("data");
@@ -189,7 +192,7 @@
   };
 
   const detail = (row) => make("tr", { class: "detail" },
-    make("td", { colspan: names.length + 1 }, gold(row),
+    make("td", { colspan: String(names.length + 1) }, gold(row),
       make("div", { class: "rankings" }, ...names.map((_, at) => ranking(row, at)))));
 
   const entry = (row) => {
@@ -199,7 +202,9 @@
       one !== null && row.spread > 0 && one === Math.max(...row.values) ? { class: "top" } : null,
       value(one)));
     const line = make("tr", null, make("th", { scope: "row" }, button,
-      make("bdi", { class: "about" }, `${row.id} ${row.tags}`)), ...cells);
+      make("bdi", { class: "about" }, `${row.id} ${row.tags}`),
+      make("bdi", { class: "phone", "aria-hidden": "true" },
+        names.map((one, at) => `${one} ${value(row.values[at])}`).join(", "))), ...cells);
     button.addEventListener("click", () => {
       const open = button.getAttribute("aria-expanded") === "true";
       button.setAttribute("aria-expanded", String(!open));

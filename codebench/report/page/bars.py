@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from codebench.comparison import Comparison, Difference
     from codebench.report.page.board import Board, Row
 
-WIDTH = 720
-_NAME, _RIGHT, _ROW = 150, 16, 30
+WIDTH = 520
+_LEFT, _RIGHT, _ROW = 12, 14, 46
 _SHARES = (1, 25, 50, 75, 95, 99)
-_LONGEST = 24
 
 
 def latencies(board: Board, budget: float) -> str:
@@ -27,7 +26,7 @@ def latencies(board: Board, budget: float) -> str:
     ends = [float(row.times[at]) for row in rows for at in (0, -1)]
     low, high = min(*ends, budget), max(*ends, budget)
     height = _ROW * len(rows) + 52
-    x = mk.Scale(low * 0.8, high * 1.25, _NAME, WIDTH - _RIGHT, log=True)
+    x = mk.Scale(low * 0.8, high * 1.25, _LEFT, WIDTH - _RIGHT, log=True)
     bottom = height - 40
     parts = [_axis(x, bottom, "latency of a search, ms (logarithmic)")]
     parts.append(mk.line(x.at(budget), 4, x.at(budget), bottom, "budget"))
@@ -45,17 +44,17 @@ def _box(row: Row, x: mk.Scale, top: float) -> str:
     css = mk.series_class(row.series, floor=False)
     found = np.percentile(row.times, _SHARES, method="inverted_cdf")
     p1, p25, p50, p75, p95, p99 = (x.at(float(value)) for value in found)
-    middle = top + _ROW / 2
+    middle = top + 30
     width = round(max(p75 - p25, 1.0), 1)
     named = ", ".join(
         f"p{q} {milliseconds(float(value))} ms" for q, value in zip(_SHARES, found, strict=True)
     )
     return (
         f"<g><title>{mk.esc(row.label)}: {named}</title>"
-        + mk.label(_NAME - 8, middle + 4, _fit(row.label), "", "end")
+        + mk.label(_LEFT, top + 12, _fit(row.label), "halo", "start")
         + mk.line(p1, middle, p99, middle, f"whisker {css}")
-        + f'<rect x="{p25}" y="{top + 6}" width="{width}" height="{_ROW - 12}" class="box {css}"/>'
-        + mk.line(p50, top + 4, p50, top + _ROW - 4, f"median {css}")
+        + f'<rect x="{p25}" y="{top + 21}" width="{width}" height="18" class="box {css}"/>'
+        + mk.line(p50, top + 19, p50, top + 41, f"median {css}")
         + mk.mark(row.series, p95, middle, f"mark {css}", 4)
         + "</g>"
     )
@@ -68,7 +67,7 @@ def differences(comparison: Comparison, margin: float) -> str:
         return ""
     ends = [end for one in shown for end in (one.low, one.high, one.delta) if end is not None]
     reach = max([abs(end) for end in ends] + [2 * margin]) * 1.08
-    x = mk.Scale(-reach, reach, 250, WIDTH - 100)
+    x = mk.Scale(-reach, reach, _LEFT, WIDTH - _RIGHT)
     height = _ROW * len(shown) + 52
     bottom = height - 40
     left, right = x.at(-margin), x.at(margin)
@@ -93,16 +92,17 @@ def _band(left: float, right: float, bottom: float) -> str:
 
 
 def _difference(one: Difference, x: mk.Scale, top: float) -> str:
-    middle = top + _ROW / 2
+    middle = top + 30
+    names = f"{one.candidate} - {one.baseline}, {one.measure.short}"
+    said = f"{one.delta:+.3f} {one.verdict}"
     parts = [
-        mk.label(242, middle - 2, _fit(f"{one.candidate} - {one.baseline}", 40), "", "end"),
-        mk.label(242, middle + 11, one.measure.short, "axis", "end"),
+        mk.label(_LEFT, top + 12, _fit(names, 48), "halo", "start"),
+        mk.label(WIDTH - _RIGHT, top + 12, said, f"halo said {one.verdict}", "end"),
     ]
     css = f"verdict {one.verdict}"
     if one.low is not None and one.high is not None:
         parts.append(mk.line(x.at(one.low), middle, x.at(one.high), middle, f"whisker {css}"))
     parts.append(mk.mark(0, x.at(one.delta), middle, f"mark {css}", 4.5))
-    parts.append(mk.label(WIDTH - 92, middle + 4, f"{one.delta:+.3f} {one.verdict}", "", "start"))
     return "".join(parts)
 
 
@@ -115,5 +115,5 @@ def _axis(x: mk.Scale, bottom: float, title: str) -> str:
     return "".join(parts)
 
 
-def _fit(text: str, longest: int = _LONGEST) -> str:
+def _fit(text: str, longest: int = 56) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"

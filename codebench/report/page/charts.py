@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codebench.report.page.board import Board, Row
 
 WIDTH, HEIGHT = 520, 340
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 14, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 26, 44
 _TOKENS = (250, 500, 1000, 2000, 4000, 8000, 16000, 32000)
 LEVELS = {3: "exact symbols", 2: "right files"}
 
@@ -36,7 +36,7 @@ def frame(x: mk.Scale, y: mk.Scale, x_title: str, y_title: str) -> str:
         parts += [mk.label(x.start - 6, at + 4, mk.plain(tick), "tick", "end")]
     middle = (x.start + x.end) / 2
     parts.append(mk.label(middle, y.start + 36, x_title, "axis"))
-    parts.append(mk.label(4, y.end - 3, y_title, "axis", "start"))
+    parts.append(mk.label(4, y.end - 14, y_title, "axis", "start"))
     return "".join(parts)
 
 
@@ -54,7 +54,7 @@ def pareto(board: Board, budget: float) -> str:
         return ""
     times = [*(ms for ms, _, _ in known), budget]
     tops = [row.evaluation.figures[str(board.primary)].high or value for _, value, row in known]
-    x, y = scales(min(times) / 2, max(times) * 2.5, min(1.0, max(0.1, *tops) * 1.1))
+    x, y = scales(min(times) / 2, max(times) * 6, min(1.0, max(0.1, *tops) * 1.1))
     front = _front(known)
     steps = [(x.at(ms), y.at(value)) for ms, value, _ in front]
     stairs = [
@@ -74,7 +74,7 @@ def pareto(board: Board, budget: float) -> str:
         + mk.label(4, y.start - 6, "budget", "axis", "start")
         + "</g>"
     )
-    parts += _points(board, known, x, y)
+    parts += _points(board, known, x, y, (at - 3, y.end, at + 3, y.start))
     best = ", ".join(row.label for _, _, row in front)
     words = f"A point a retriever, whiskers its 95 % interval. On the Pareto front: {best}."
     return mk.drawing("pareto", "Quality against latency", words, WIDTH, HEIGHT, "".join(parts))
@@ -93,18 +93,19 @@ def _front(points: Sequence[tuple[float, float, Row]]) -> list[tuple[float, floa
 
 
 def _points(
-    board: Board, known: Sequence[tuple[float, float, Row]], x: mk.Scale, y: mk.Scale
+    board: Board,
+    known: Sequence[tuple[float, float, Row]],
+    x: mk.Scale,
+    y: mk.Scale,
+    line: _Box,
 ) -> list[str]:
     parts = []
-    below = float("-inf")
+    spots = [(x.at(ms), y.at(value)) for ms, value, _ in known]
+    taken = [line, *((at - 8, up - 8, at + 8, up + 8) for at, up in spots)]
     for ms, value, row in sorted(known, key=lambda one: -one[1]):
         css = mk.series_class(row.series, floor=False)
         figure = row.evaluation.figures[str(board.primary)]
         at, up = x.at(ms), y.at(value)
-        # Names of points that lie close to each other go below one another.
-        text = max(up + 4, below + 15)
-        below = text
-        left = at > (x.start + x.end) * 0.62
         words = f"{row.label}: {board.primary.short} {number(value)}, p95 {milliseconds(ms)} ms"
         whisker = ""
         if figure.low is not None and figure.high is not None:
@@ -113,12 +114,37 @@ def _points(
             f'<a href="#r{row.series}" class="point" data-series="{row.series}" '
             f'aria-label="{mk.esc(words)}"><title>{mk.esc(words)}</title>{whisker}'
             + mk.mark(row.series, at, up, f"mark {css}", 6)
-            + mk.label(
-                at - 11 if left else at + 11, text, row.label, "", "end" if left else "start"
-            )
+            + _beside(row.label, at, up, x, taken)
             + "</a>"
         )
     return parts
+
+
+_Box = tuple[float, float, float, float]
+
+
+def _beside(text: str, x: float, y: float, scale: mk.Scale, taken: list[_Box]) -> str:
+    """Return a point's name where it lies on nothing: right, left, and then step by step off."""
+    name = text if len(text) <= 26 else text[:25] + "…"
+    wide = 7.5 * len(name)
+    places = [
+        (x + 11 if right else x - 11, y + 4 + off, right)
+        for off in (0, -13, 13, -26, 26, -39, 39)
+        for right in (True, False)
+    ]
+    best = places[0]
+    for at, up, right in places:
+        box = (at if right else at - wide, up - 11, at + wide if right else at, up + 3)
+        inside = scale.start <= box[0] and box[2] <= scale.end
+        if inside and not any(_overlap(box, other) for other in taken):
+            best = (at, up, right)
+            taken.append(box)
+            break
+    return mk.label(best[0], best[1], name, "halo", "start" if best[2] else "end")
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def recall_by_k(board: Board, level: int) -> str:

@@ -69,7 +69,7 @@ def _lines(
 ) -> list[str]:
     primary, exact = board.primary, board.exact
     tokens = best.evaluation.values[str(board.bound("Tokens@32000"))]
-    read = "" if tokens is None else f", {tokens:.0f} tokens to the first target"
+    read = "" if tokens is None else f", {tokens:,.0f} tokens to the first target"
     quality = f"{_figure(best, primary)}, {_figure(best, exact)}"
     lines = [f"{quality}, p50 {_ms(best, 'p50')}, p95 {_ms(best, 'p95')}{read}."]
     if level:
@@ -79,6 +79,8 @@ def _lines(
         lines.append(f"Not shown to be worse, as the difference is undecided: {names}.{quick}")
     elif len(within) > 1:
         lines.append(f"Every other one within the budget is worse by {primary.short}.")
+    else:
+        lines.append("It is the only one within the budget.")
     if beyond:
         named = ", ".join(f"{row.label} (p95 {_ms(row, 'p95')})" for row in beyond)
         lines.append(f"Too slow for the budget: {named}.")

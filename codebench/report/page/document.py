@@ -94,7 +94,12 @@ def _body(board: Board, found: tuple[Choice, ...]) -> str:
         _section("choice", "Which one to use", _choice(board, found)),
         _section("coverage", "Coverage", tables.coverage(board) + _curves(board)),
         _section("slices", "Slices", tables.sliced(board)),
-        _section("cost", "Cost", tables.cost(board) + _figure(bars.latencies(board, BUDGET_MS))),
+        _section(
+            "cost",
+            "Cost",
+            tables.cost(board)
+            + _rows("Latency of a search", bars.latencies(board, BUDGET_MS), _BOX),
+        ),
         _section("differences", "Is a difference a difference?", _differences(board)),
         _section("queries", "Queries", _QUERIES),
         _section("notes", "How to read this", _notes(board)),
@@ -168,6 +173,16 @@ def _figure(svg: str, legend: str = "") -> str:
     return f"<figure>{svg}{legend}</figure>" if svg else ""
 
 
+_BOX = "The box is the middle half of the searches, the line 98 % of them, the mark p95."
+
+
+def _rows(title: str, svg: str, words: str) -> str:
+    if not svg:
+        return ""
+    caption = f"{mk.esc(title)} <small>{mk.esc(words)}</small>"
+    return f'<figure class="rows"><figcaption>{caption}</figcaption>{svg}</figure>'
+
+
 def _curves(board: Board) -> str:
     drawn = []
     for level, words in charts.LEVELS.items():
@@ -198,7 +213,8 @@ def _differences(board: Board) -> str:
         *found.notes,
     ]
     listed = "".join(f"<li>{mk.esc(note)}</li>" for note in notes)
-    figure = _figure(bars.differences(found.comparison, MARGIN))
+    drawn = bars.differences(found.comparison, MARGIN)
+    figure = _rows("Paired differences", drawn, "A dot the difference, a line its interval.")
     folded = mk.details("Figures", tables.differences(board, rows))
     return f'{figure}{folded}<ul class="notes">{listed}</ul>'
 

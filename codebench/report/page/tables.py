@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 12
 _MS = 1e6
+_FIRST_TAGS = ("leak", "member", "repository")
+_NO_STRATA = ("cluster",)
 
 
 def first_screen(board: Board) -> str:
@@ -35,7 +37,7 @@ def coverage(board: Board) -> str:
     """Return the second layer: how much is found further down."""
     note = "the share of right files (rel=2) and exact symbols (rel=3) within K"
     measures = list(dict.fromkeys(map(board.bound, COVERAGE)))
-    return _figures(board, "Coverage", note, measures)
+    return _figures(board, "What is found within K", note, measures)
 
 
 def _figures(board: Board, caption: str, note: str, measures: Sequence[Measure]) -> str:
@@ -81,9 +83,11 @@ def _value(figure: Figure, measure: Measure) -> str:
     if figure.value is None:
         return NONE
     digits = digits_of(measure)
+    if not digits:
+        return f"{figure.value:,.0f}"
     if figure.low is None or figure.high is None:
         return number(figure.value, digits)
-    low, high = (number(end, min(digits, 2)) for end in (figure.low, figure.high))
+    low, high = (number(end, 2) for end in (figure.low, figure.high))
     return f"{number(figure.value, digits)} <small>[{low}, {high}]</small>"
 
 
@@ -116,7 +120,7 @@ def cost(board: Board) -> str:
     headers = ["retriever", "p50 ms", "p95 ms", "p99 ms", "first query ms"]
     headers += ["tokens to the first target", "index s", "index size", "peak memory", "failed"]
     note = "latency of a search alone; tokens read until the first target, 32,000 where none"
-    return mk.table("Cost", headers, rows, note=note)
+    return mk.table("What it takes", headers, rows, note=note)
 
 
 def _failures(row: Row) -> str:
@@ -134,7 +138,7 @@ def sliced(board: Board) -> str:
         return ""
     groups = []
     for at, measure in enumerate(measures):
-        tables = "".join(_slice_table(board, tag, measure) for tag in tags)
+        tables = "".join(_folded(board, tag, measure, first=tag == tags[0]) for tag in tags)
         groups.append(f'<div class="group" data-measure="{at}">{tables}</div>')
     options = "".join(
         f'<option value="{at}">{mk.esc(one.short)}</option>' for at, one in enumerate(measures)
@@ -144,6 +148,12 @@ def sliced(board: Board) -> str:
         f'<select id="slice-measure">{options}</select></label></p>'
     )
     return f'{control}<div id="slices">{"".join(groups)}</div>'
+
+
+def _folded(board: Board, tag: str, measure: Measure, *, first: bool) -> str:
+    opened = " open" if first or tag in _FIRST_TAGS else ""
+    inside = _slice_table(board, tag, measure)
+    return f"<details{opened}><summary>by {mk.esc(tag)}</summary>{inside}</details>"
 
 
 def _tags(board: Board) -> list[str]:
@@ -156,9 +166,11 @@ def _tags(board: Board) -> list[str]:
     few = [
         tag
         for tag, own in values.items()
-        if len(own) + (own.total() < asked) >= 2 and len(own) <= _MOST_VALUES
+        if len(own) + (own.total() < asked) >= 2
+        and len(own) <= _MOST_VALUES
+        and tag not in _NO_STRATA
     ]
-    return sorted(few, key=lambda tag: (tag not in {"member", "repository"}, tag != "leak", tag))
+    return sorted(few, key=lambda tag: (tag not in _FIRST_TAGS, tag))
 
 
 def _slice_table(board: Board, tag: str, measure: Measure) -> str:
