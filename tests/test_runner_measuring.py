@@ -110,6 +110,10 @@ def test_nothing_survives_a_kill_of_the_run(tmp_path: Path, victim: str) -> None
     while time.monotonic() < deadline and _alive(below if victim == "supervisor" else workers):
         time.sleep(0.05)
     assert not _alive(below if victim == "supervisor" else workers)
+    if victim == "supervisor":
+        while time.monotonic() < deadline and (tmp_path / "w").exists():
+            time.sleep(0.05)
+        assert not (tmp_path / "w").exists()
     for pid in sleepers("613.7"):  # their keeper was killed first: nobody is left to end them
         assert victim != "supervisor"
         os.kill(int(pid), signal.SIGKILL)
@@ -344,3 +348,44 @@ def test_a_worker_is_told_what_its_tree_used(tmp_path: Path) -> None:
         assert use.cpu_seconds == 0
     finally:
         assert worker.kill() == 0
+
+
+JOBS = """
+import sys
+from pathlib import Path
+from codebench.runner.events import Answered
+from codebench.runner.candidates import candidates
+from codebench.runner.run import run
+from codebench.results import read_run
+from tests.misbehaving import QUICK, corpus_in, suite_of
+import dataclasses
+here = Path(sys.argv[1])
+asked = candidates(["small.py:Sleeps", "small.py:SleepsBeside"], here)
+settings = dataclasses.replace(QUICK, jobs=2, query_timeout=100)
+said = []
+def heard(event):
+    if isinstance(event, Answered) and not said:
+        said.append(print("one", flush=True))
+path = run(suite_of(["x"] * 9 + ["hang"] * 9), corpus_in(here), asked, here / "out", settings,
+           folder=here, events=heard)
+print([one.state for one in read_run(path).retrievers], read_run(path).complete, flush=True)
+"""
+
+
+def test_an_interrupt_ends_all_that_run_beside_each_other(tmp_path: Path) -> None:
+    (tmp_path / "small.py").write_text(ADAPTERS)
+    with subprocess.Popen(
+        [sys.executable, "-c", JOBS, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path.cwd())},
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "one\n"
+        time.sleep(0.5)
+        below = keeper.descendants(keeper.processes(), child.pid, -1)
+        assert len(below) == 4
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "['stopped', 'stopped'] False\n"
+        assert child.wait(10) == 0
+    assert not _alive(below)

@@ -2,7 +2,8 @@
 
 It starts the worker, watches the memory of everything that descends from it, and ends all of it
 when it is told to, or when the run itself is gone: the run's end of the control pipe closes
-however the run dies. On Linux it adopts what a daemon leaves behind, and the worker dies with it.
+however the run dies; the worker's folders go then, too. On Linux it adopts what a daemon leaves
+behind, and the worker dies with it.
 
 It runs as a script of its own (`python keeper.py …`) and imports little, so that it starts in a
 few milliseconds. It never reads what the worker says.
@@ -113,11 +114,13 @@ class Keeper:
     Args:
         status: the pipe to tell things on.
         limit: bytes that the worker and its descendants may hold in memory; 0 for any number.
+        folder: the worker's folders.
     """
 
-    def __init__(self, status: int, limit: int) -> None:
+    def __init__(self, status: int, limit: int, folder: str) -> None:
         self.status = status
         self.limit = limit
+        self.folder = folder
         self.worker = 0
         self.why = ""
         self.peak = 0
@@ -163,6 +166,8 @@ class Keeper:
                     self.measure()
                 if b"k" in asked or not asked:
                     self.tell({"killed": self.kill()})
+                    if not asked:
+                        self.clean()
                     return
             start = time.perf_counter()
             if self.worker and not ready:
@@ -228,6 +233,13 @@ class Keeper:
             time.sleep(0.002)
         return len(ended - {self.worker})
 
+    def clean(self) -> None:
+        """Remove the worker's folders, as the run is no longer there to do it."""
+        import shutil  # noqa: PLC0415  # only here
+
+        os.chdir("/")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
     def tell(self, what: dict[str, object]) -> None:
         """Write one line; there may be nobody left to read it."""
         try:
@@ -269,11 +281,11 @@ def main(arguments: list[str]) -> None:
 
     Args:
         arguments: the control pipe, the status pipe, the memory limit in bytes, the pipes that
-            only the worker needs (with commas), and the worker's command.
+            only the worker needs (with commas), the worker's folder, and its command.
     """
     control, status, limit = map(int, arguments[:3])
-    keeper = Keeper(status, limit)
-    keeper.start(arguments[4:], (control, status))
+    keeper = Keeper(status, limit, arguments[4])
+    keeper.start(arguments[5:], (control, status))
     for pipe in arguments[3].split(","):
         os.close(int(pipe))
     quiet = os.open(os.devnull, os.O_RDWR)

@@ -89,6 +89,7 @@ class WorkerProcess:
                 [
                     *(sys.executable, "-I", "-S", keeper.__file__),
                     *(str(control), str(status), str(memory_limit), f"{requests},{replies}"),
+                    str(folder),
                     *(sys.executable, "-P", "-c", _BOOT, str(Path(__file__).resolve().parents[2])),
                     *(str(requests), str(replies)),
                 ],
