@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,12 @@ class Sleeps(Healthy):
         if text == "hang": time.sleep(60)
         return super().search(text, k)
 
+class Blocks(Healthy):
+    """Starts a program and waits for it."""
+    def search(self, text, k):
+        if text == "block": subprocess.run(["sleep", "614.2"])
+        return super().search(text, k)
+
 class SleepsBeside(Sleeps):
     concurrent = True
 
@@ -158,7 +165,12 @@ class Lab:
         self.folder = folder
         self.corpus = corpus_in(folder)
         self.heard: list[Any] = []
+        self.times: dict[int, float] = {}
         (folder / "small.py").write_text(ADAPTERS)
+
+    def _hear(self, event: Any) -> None:
+        self.heard.append(event)
+        self.times[id(event)] = time.monotonic()
 
     def run(
         self, names: str, texts: Sequence[str], settings: RunSettings = QUICK, **more: Any
@@ -167,7 +179,7 @@ class Lab:
         asked = candidates([f"small.py:{name}" for name in names.split()], self.folder)
         path = run(
             suite_of(texts), self.corpus, asked, self.folder / "out", settings,
-            folder=self.folder, events=self.heard.append, **more,
+            folder=self.folder, events=self._hear, **more,
         )  # fmt: skip
         return read_run(path)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.errors import UsageError
 from codebench.model import Answer, Query
+from codebench.reading import plain_line
 from codebench.runner.events import Answered, Noted, RetrieverEnded, RetrieverStarted
 from codebench.runner.plan import Ask, Plan
 from codebench.runner.remote import CorpusMissing, Shard, ShardDone, fetch, pack, run_shard
@@ -177,7 +178,8 @@ class Cluster:
             return True
         except Exception as error:  # noqa: BLE001  # the cluster's own: a lost worker, a lost link
             one.state = "stopped"
-            one.reason = f"a shard was lost: {type(error).__name__}: {error}".partition("\n")[0]
+            first = f"{type(error).__name__}: {error}".partition(". ")[0]
+            one.reason = f"a shard was lost: {plain_line(first)}"
             turns.bench.events(Noted(one.candidate.name, one.reason))
         else:
             one.writer.resume()
