@@ -33,8 +33,7 @@ MANY_FILES = "more than 10 source files"
 REPEATED = "repeated text"
 MISSING = "blob missing or too large"
 UNCHANGED = "nothing changed structurally"
-IMPORTS = "imports or comments only"
-TOP_LEVEL = "top-level statements only"
+TOP_LEVEL = "imports or top-level statements only"
 MOVED = "moved or renamed only"
 DELETED = "deleted only"
 NEW = "only new symbols"
@@ -48,7 +47,7 @@ OUTSIDE = "outside the time window"
 REASONS = (
     OUTSIDE,
     *(ROOT, MERGE, BOT, REVERT, DEPENDENCIES, CHORE, FEW_WORDS, NO_CODE, NO_SOURCE, MANY_FILES),
-    *(REPEATED, MISSING, UNCHANGED, IMPORTS, TOP_LEVEL, MOVED, DELETED, NEW, UNSOUND),
+    *(REPEATED, MISSING, UNCHANGED, TOP_LEVEL, MOVED, DELETED, NEW, UNSOUND),
     *(MANY_TARGETS, LOST, DRIFTED, MASKED),
 )
 
