@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import re
 import ssl
-import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,8 +44,8 @@ class Reply:
 class Service:
     """A service at one address.
 
-    Redirects are followed on the same host and port only, and no proxy is used. Every thread has
-    a connection of its own.
+    Redirects are followed on the same host and port only, and no proxy is used. Connections are
+    kept; several threads may ask at once.
 
     Args:
         url: its address; requests name a path on it, or the whole of it.
@@ -74,7 +73,7 @@ class Service:
             if self._base.scheme == "https"
             else None
         )
-        self._own = threading.local()
+        self._idle: list[http.client.HTTPConnection] = []
 
     def ask(self, method: str, url: str, body: bytes | None = None, kind: str = "") -> bytes:
         """Return the body of a reply.
@@ -102,11 +101,9 @@ class Service:
         raise ToolError(f"it redirects more than {_MAX_REDIRECTS} times")
 
     def close(self) -> None:
-        """Close this thread's connection."""
-        connection = getattr(self._own, "connection", None)
-        if connection is not None:
-            connection.close()
-            self._own.connection = None
+        """Close the connections that nobody uses."""
+        while self._idle:
+            self._idle.pop().close()
 
     def _target(self, url: str) -> str:
         parts = urlsplit(url)
@@ -116,40 +113,40 @@ class Service:
         self, method: str, target: str, body: bytes | None, kind: str, deadline: float
     ) -> Reply:
         headers = self._headers | ({"Content-Type": kind} if kind else {})
-        used = getattr(self._own, "connection", None) is not None
         while True:
-            connection = self._connection()
+            used, connection = self._connection()
             try:
                 connection.request(method, target, body=body, headers=headers)
-                return self._reply(connection, deadline)
+                reply = self._reply(connection, deadline)
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as error:
-                self.close()
+                connection.close()
                 if not used:  # a kept connection may have been closed by the other side
                     raise ToolError(f"{self._base.netloc} hangs up: {error}") from None
-                used = False
             except TimeoutError:
-                self.close()
+                connection.close()
                 raise ToolError(f"no answer within {self._timeout:g} s") from None
             except (OSError, http.client.HTTPException, ValueError) as error:
-                self.close()
+                connection.close()
                 why = plain_line(f"{type(error).__name__}: {error}")
                 raise ToolError(f"{self._base.netloc} cannot be asked: {why}") from None
             except BaseException:
-                self.close()
+                connection.close()
                 raise
-
-    def _connection(self) -> http.client.HTTPConnection:
-        known: http.client.HTTPConnection | None = getattr(self._own, "connection", None)
-        if known is None:
-            host, port = self._base.hostname or "", self._base.port
-            if self._tls:
-                known = http.client.HTTPSConnection(
-                    host, port, timeout=self._timeout, context=self._tls
-                )
             else:
-                known = http.client.HTTPConnection(host, port, timeout=self._timeout)
-            self._own.connection = known
-        return known
+                self._idle.append(connection)
+                return reply
+
+    def _connection(self) -> tuple[bool, http.client.HTTPConnection]:
+        """Return whether a connection was used before, and the connection."""
+        try:
+            return True, self._idle.pop()
+        except IndexError:
+            pass
+        host, port = self._base.hostname or "", self._base.port
+        if self._tls:
+            secure = http.client.HTTPSConnection
+            return False, secure(host, port, timeout=self._timeout, context=self._tls)
+        return False, http.client.HTTPConnection(host, port, timeout=self._timeout)
 
     def _reply(self, connection: http.client.HTTPConnection, deadline: float) -> Reply:
         response = connection.getresponse()
@@ -160,9 +157,8 @@ class Service:
                 raise ToolError(f"it replies with more than {self._limit} bytes")
             if time.monotonic() > deadline:
                 raise TimeoutError
+        response.read()  # it marks the reply as read, which `read1` does not
         headers = {name.lower(): value for name, value in response.getheaders()}
-        if response.will_close:
-            self.close()
         return Reply(response.status, headers, bytes(body))
 
 
