@@ -78,6 +78,13 @@ class Retriever(ABC):
         """Return why this cannot run here and what installs it, or None where it can."""
         return None
 
+    def beside(self) -> Sequence[str]:
+        """Return references of retrievers that the same run is to hold as rows of their own.
+
+        A fusion names its arms, so that a report shows what it adds to each of them.
+        """
+        return ()
+
     @abstractmethod
     def index(self, corpus: Corpus) -> None:
         """Make ready to search the corpus."""
@@ -176,6 +183,7 @@ class Source:
 _IN_FILE = re.compile(
     r"(?P<reference>(?P<file>.+?\.py)(?::(?P<name>[^\W\d]\w*))?)(?::(?P<options>.*))?", re.DOTALL
 )
+_PART = re.compile(r"""(?:'[^']*'|"[^"]*"|\[[^\]]*\]|[^,])+""")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
 
@@ -183,8 +191,8 @@ def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
     """Split `bm25:k1=1.2,b=0.75` into a reference and its options.
 
     The reference is a built-in name, an entry point's name, or `file.py[:Class]`. An option's
-    value is a whole number, a number, `true` or `false`, or text; quotes keep it text
-    (`tag='7'`) and let it hold a comma.
+    value is a whole number, a number, `true` or `false`, text, or a list of these in brackets
+    (`k1=[0.9,1.2]`); quotes keep it text (`tag='7'`) and let it hold a comma.
 
     Raises:
         AdapterError: an option is not `name=value`, or is given twice.
@@ -197,7 +205,7 @@ def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
     if not reference.strip():
         raise AdapterError(f"{text!r} names no retriever")
     options: dict[str, Any] = {}
-    for part in re.findall(r"""(?:'[^']*'|"[^"]*"|[^,])+""", tail or ""):
+    for part in _PART.findall(tail or ""):
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals or not name.isidentifier():
@@ -211,6 +219,8 @@ def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
 def _value(text: str) -> Any:
     if len(text) >= 2 and text[0] in "'\"" and text[-1] == text[0]:
         return text[1:-1]
+    if text.startswith("[") and text.endswith("]"):
+        return [_value(part.strip()) for part in _PART.findall(text[1:-1])]
     if text in {"true", "false"}:
         return text == "true"
     if re.fullmatch(r"-?(0|[1-9]\d{0,17})", text):

@@ -297,6 +297,8 @@ class Candidate:
         floor: True for a reference row that the harness itself answers.
         file: the retrievers file that it was read from, absolute, or empty. Not part of what
             identifies it.
+        sweep: the sweep that it is a point of, as `bm25 over k1`, or empty.
+        beside: references that its adapter wants as rows of the same run.
     """
 
     name: str
@@ -306,3 +308,5 @@ class Candidate:
     digest: str = ""
     floor: bool = False
     file: str = field(default="", compare=False)
+    sweep: str = field(default="", compare=False)
+    beside: tuple[str, ...] = field(default=(), compare=False)

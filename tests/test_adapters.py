@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codebench.adapter import Retriever, builtin_names, load, make
+from codebench.adapter import Retriever, load, make
 from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner
 from codebench.corpus.snapshot import open_directory
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 GREPS = ("ripgrep", "git-grep")
-PROTOCOLS = {"command", "embeddings", "http", "lsp", "mcp"}
-"""They wrap what somebody else has: see test_protocols.py."""
+BY_DEFAULT = ("bm25", *GREPS)
+"""What runs everywhere; test_candidates.py holds all of them to the same."""
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
         return open_directory(folder / "corpus", outliner)
 
 
-@pytest.fixture(params=sorted(set(builtin_names()) - PROTOCOLS))
+@pytest.fixture(params=BY_DEFAULT)
 def retriever(request: pytest.FixtureRequest, corpus: Corpus) -> Iterator[Retriever]:
     yield from indexed(request.param, corpus)
 

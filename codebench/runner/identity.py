@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codebench.errors import AdapterError, NothingMeasured
+from codebench.runner.candidates import candidate as candidate_of
 from codebench.runner.machine import fingerprint
 from codebench.runner.secret import masked_text
 from codebench.runner.supervise import describe
@@ -61,7 +62,9 @@ def asked_of(
     missing: dict[str, str] = {}
     files: dict[str, str] = {}
     problems = []
-    for asked in candidates:
+    waiting = list(candidates)
+    while waiting:
+        asked = waiting.pop(0)
         name = masked_text(asked.name, dict(asked.options))
         candidate = dataclasses.replace(asked, name=name)
         if name in taken:
@@ -74,6 +77,7 @@ def asked_of(
             problems.append(str(error))
             continue
         described.append(known)
+        waiting += _beside(known, [*described, *waiting], folder, problems)
         if reason:
             missing[name] = reason
     if problems:
@@ -82,6 +86,24 @@ def asked_of(
         reasons = "; ".join(f"{name}: {reason}" for name, reason in missing.items())
         raise NothingMeasured(f"no retriever can run here ({reasons or 'none was asked for'})")
     return Asked(tuple(floors), tuple(described), missing, files)
+
+
+def _beside(
+    candidate: Candidate, there: Sequence[Candidate], folder: Path, problems: list[str]
+) -> list[Candidate]:
+    """Return the rows that a retriever wants beside it and that nobody has asked for yet."""
+    known = [(one.reference, one.options) for one in there]  # options may hold lists
+    added: list[Candidate] = []
+    for text in candidate.beside:
+        try:
+            one = candidate_of(text, folder)
+        except AdapterError as error:
+            problems.append(f"{candidate.name}: {error}")
+            continue
+        if (one.reference, one.options) not in known:
+            known.append((one.reference, one.options))
+            added.append(one)
+    return added
 
 
 def identity_of(suite: Suite, corpus: Corpus, settings: RunSettings) -> dict[str, Any]:

@@ -55,6 +55,7 @@ def describe(
         candidate,
         version=plain_line(reply.get("version", "")),
         digest=plain_line(reply.get("digest", "")),
+        beside=tuple(map(str, reply.get("beside", ()))),
     )
     missing = plain_line(reply["missing"]) if "missing" in reply else None
     return described, missing, str(reply.get("file", ""))

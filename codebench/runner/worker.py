@@ -66,7 +66,8 @@ class Worker:
             self.retriever = make(kind, placed(message["options"], folder))
         except Unavailable as reason:
             return {**reply, "missing": str(reason)}
-        return {**reply, "version": str(self.retriever.version)}
+        beside = [str(one) for one in self.retriever.beside()]
+        return {**reply, "version": str(self.retriever.version), "beside": beside}
 
     def index(self, message: Message) -> Message:
         """Read the chunk tables, then time `index`."""
