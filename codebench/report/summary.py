@@ -8,6 +8,7 @@ from codebench.evaluation import aggregate
 from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
 from codebench.report.measuring import load_table, measuring_notes
+from codebench.report.sweeps import sweeps_data, sweeps_text
 from codebench.report.text import (
     NONE,
     escaped,
@@ -73,6 +74,7 @@ def summary(
         table(headers, rows, markdown=markdown),
         load_table(scored, markdown=markdown),
         lines(notes, markdown=markdown),
+        *sweeps_text(scored, markdown=markdown),
     ]
     return "\n\n".join(block for block in blocks if block)
 
@@ -92,7 +94,8 @@ def as_json(
     data = run_data(scored, how)
     for one in data["retrievers"]:
         one.update((more or {}).get(one["name"], {}))
-    return json_text(data)
+    swept = sweeps_data(scored)
+    return json_text({**data, "sweeps": swept} if swept else data)
 
 
 def _title(scored: ScoredRun, *, markdown: bool) -> str:

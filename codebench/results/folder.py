@@ -142,6 +142,7 @@ def _candidate(fields: Fields) -> tuple[Candidate, str]:
         version=fields.text("version"),
         digest=fields.text("digest"),
         floor=fields.flag("floor"),
+        sweep=fields.text("sweep", ""),
     )
     fields.text("state", "")
     fields.mapping("checkout", {})

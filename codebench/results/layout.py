@@ -40,4 +40,5 @@ def candidate_row(candidate: Candidate) -> dict[str, Any]:
         "version": candidate.version,
         "digest": candidate.digest,
         "floor": candidate.floor,
+        **({"sweep": candidate.sweep} if candidate.sweep else {}),
     }

@@ -12,6 +12,7 @@ from codebench.errors import AdapterError, Fault, InputError
 from codebench.home import builtin
 from codebench.model import Candidate
 from codebench.reading import Faults, Fields, near, read_yaml
+from codebench.runner.sweep import points, prefix_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,8 @@ def candidates(texts: Sequence[str], folder: Path | None = None) -> tuple[Candid
             if match:
                 found += _chosen(folder / match["file"], match["name"])
             else:
-                found.append(candidate(text, folder))
+                one = candidate(text, folder)
+                found += points(one, prefix_of(one), find(one.reference, folder))
         except AdapterError as error:
             problems.append(str(error))
     names = [one.name for one in found]
@@ -71,7 +73,7 @@ def _chosen(path: Path, name: str | None) -> tuple[Candidate, ...]:
     found = read_retrievers(path)
     if name is None:
         return found
-    chosen = tuple(one for one in found if one.name == name)
+    chosen = tuple(one for one in found if name in (one.name, one.sweep.partition(" over ")[0]))
     if not chosen:
         raise AdapterError(f"{path}: has no {name!r}; {near(name, (one.name for one in found))}")
     return chosen
@@ -81,7 +83,8 @@ def read_retrievers(path: Path) -> tuple[Candidate, ...]:
     """Read a YAML file with a list `retrievers`.
 
     An entry is a reference as on the command line, or `name` and `use` (a reference) with
-    `options` (a mapping). A relative adapter file is relative to the YAML file.
+    `options` (a mapping); a list among the options makes it a sweep. A relative adapter file is
+    relative to the YAML file.
 
     Raises:
         InputError: the file is wrong, or an entry cannot be found; every fault is listed.
@@ -92,8 +95,10 @@ def read_retrievers(path: Path) -> tuple[Candidate, ...]:
     for number, entry in enumerate(fields.items("retrievers"), start=1):
         place = f"retrievers[{number}]"
         try:
-            one = _entry(entry, place, faults, path.parent)
-            found.append(dataclasses.replace(one, file=str(path.absolute())))
+            found += [
+                dataclasses.replace(one, file=str(path.absolute()))
+                for one in _entry(entry, place, faults, path.parent)
+            ]
         except AdapterError as error:
             faults.add(str(error), field=place)
     fields.finish()
@@ -107,23 +112,30 @@ def read_retrievers(path: Path) -> tuple[Candidate, ...]:
     return tuple(found)
 
 
-def _entry(entry: Any, place: str, faults: Faults, folder: Path) -> Candidate:
+def _entry(entry: Any, place: str, faults: Faults, folder: Path) -> list[Candidate]:
     if isinstance(entry, str):
-        return _settled(candidate(entry, folder), folder)
+        return _spread(candidate(entry, folder), "", folder)
     data = entry if isinstance(entry, dict) else {}
     if not data:
         faults.add("is neither a reference nor an entry with name and use", field=place)
-        return Candidate("", "")
+        return []
     fields = Fields(data, faults, prefix=f"{place}.")
     use = fields.text("use", empty=False)
     name = fields.text("name", use, empty=False)
     options = fields.mapping("options", {})
     fields.finish()
     if not use:
-        return Candidate("", "")
+        return []
     base = candidate(use, folder, name)
     merged = dict(base.options) | dict(options)
-    return _settled(Candidate(name, base.reference, tuple(sorted(merged.items()))), folder)
+    one = Candidate(name, base.reference, tuple(sorted(merged.items())))
+    return _spread(one, name if name != use else "", folder)
+
+
+def _spread(one: Candidate, name: str, folder: Path) -> list[Candidate]:
+    """Return the points of an entry's sweep, or the entry; `name` is its own, if it has one."""
+    prefix = f"{name}:" if name else prefix_of(one)
+    return points(_settled(one, folder), prefix, find(one.reference, folder))
 
 
 def _settled(one: Candidate, folder: Path) -> Candidate:
