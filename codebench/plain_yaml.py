@@ -76,12 +76,14 @@ def parse_yaml(text: str, max_depth: int) -> Any:
         raise YamlError(f"is not YAML ({' '.join(str(error).split())})") from None
 
 
-def item_lines(text: str, field: str) -> list[int]:
+def item_lines(text: str, field: str, max_depth: int) -> list[int]:
     """Return the 1-based line at which each item of a top-level list begins.
 
-    The text is one that `parse_yaml` took.
+    The text and the depth are those that `parse_yaml` took.
     """
-    root = yaml.compose(text, _Loader)
+    loader = _Loader(text)
+    loader.max_depth = max_depth
+    root = loader.get_single_node()
     pairs = root.value if isinstance(root, yaml.MappingNode) else []
     for key, value in pairs:
         if key.value == field and isinstance(value, yaml.SequenceNode):

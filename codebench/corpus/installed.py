@@ -6,6 +6,7 @@ and so that an upgrade of Python changes no corpus that is being asked.
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import json
 import os
@@ -83,7 +84,12 @@ def _folder(repository: str) -> Path:
 def _contents(root: Path, rules: SnapshotRules) -> Iterator[tuple[str, bytes]]:
     """Yield the text files that the rules take, sorted by path; links are not followed."""
     for place, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        inside = Path(place).relative_to(root).as_posix().removeprefix(".")
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name != "__pycache__" and not _left_out(f"{inside}/{name}/".lstrip("/"), rules)
+        )
         for name in sorted(files):
             path = Path(place, name)
             relative = path.relative_to(root).as_posix()
@@ -93,6 +99,11 @@ def _contents(root: Path, rules: SnapshotRules) -> Iterator[tuple[str, bytes]]:
                 data = path.read_bytes()
                 if is_text(data):
                     yield relative, data
+
+
+def _left_out(folder: str, rules: SnapshotRules) -> bool:
+    """Tell whether nothing below a folder is taken, so that it need not be walked."""
+    return any(glob.endswith("*") and fnmatch.fnmatchcase(folder, glob) for glob in rules.exclude)
 
 
 def _write(contents: Mapping[str, bytes], digests: Mapping[str, str], place: Path) -> None:

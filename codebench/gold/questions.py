@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codebench.reading import Faults, Fields, read_yaml
+from codebench.reading import MAX_YAML_DEPTH, Faults, Fields, read_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ def read_questions(path: Path, faults: Faults) -> tuple[Question, ...]:
     from codebench.plain_yaml import item_lines  # noqa: PLC0415  # it costs 20 ms
 
     fields = read_yaml(path, faults)
-    lines = item_lines(path.read_text("utf-8-sig"), FIELD)
+    lines = item_lines(path.read_text("utf-8-sig"), FIELD, MAX_YAML_DEPTH)
     found: dict[str, Question] = {}
     for item in fields.objects(FIELD):
         number = int(item.prefix.rpartition("[")[2].partition("]")[0])
