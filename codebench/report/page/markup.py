@@ -141,7 +141,8 @@ def mark(series: int, x: float, y: float, css: str, size: float = 5) -> str:
 def drawing(name: str, title: str, words: str, width: int, height: int, inside: str) -> str:
     """Return a drawing with its title and description; `inside` is markup."""
     return (
-        f'<svg viewBox="0 0 {width} {height}" role="group" aria-labelledby="{name}-t {name}-d">'
+        f'<svg viewBox="0 0 {width} {height}" role="group" aria-labelledby="{name}-t" '
+        f'aria-describedby="{name}-d">'
         f'<title id="{name}-t">{esc(title)}</title><desc id="{name}-d">{esc(words)}</desc>'
         f"{inside}</svg>"
     )
