@@ -23,10 +23,9 @@ from codebench.errors import ResultsError
 from codebench.evaluation import evaluate_answers
 from codebench.measures.columns import read_columns, write_columns
 from codebench.measures.latency import latency_summary
-from codebench.model import Target
+from codebench.model import Candidate, Target
 from codebench.results import Run, read_ends, read_run
 from codebench.results.stored import StoredAnswers, answers_key, columns_key
-from codebench.runner.candidates import candidates
 from codebench.runner.events import Noted
 from codebench.runner.run import Resume, run
 from codebench.scoring import score, score_run
@@ -134,13 +133,6 @@ def test_what_was_given_up_stays_so_unless_failures_are_asked_again(lab: Lab) ->
     assert len(mended.retrievers[0].answers) == 12
 
 
-def options(lab: Lab, value: str) -> str:
-    (lab.folder / "list.yaml").write_text(
-        f"retrievers: [{{name: one, use: 'small.py:Lists', options: {{weights: {value}}}}}]\n"
-    )
-    return "list.yaml"
-
-
 def test_whatever_differs_is_named_and_nothing_is_reused(lab: Lab) -> None:
     text = ADAPTERS + (
         "\nclass Lists(Healthy):\n    def __init__(self, weights=None): self.weights = weights\n"
@@ -151,7 +143,8 @@ def test_whatever_differs_is_named_and_nothing_is_reused(lab: Lab) -> None:
     def said(**changes: Any) -> tuple[Path, list[str]]:
         lab.heard.clear()
         settings = dataclasses.replace(QUICK, **changes.pop("settings", {}))
-        asked = candidates([options(lab, changes.pop("weights", "[0.5]"))], lab.folder)
+        weights = changes.pop("weights", [0.5])
+        asked = [Candidate("one", "small.py:Lists", (("weights", weights),))]
         path = run(
             changes.pop("suite", suite), changes.pop("corpus", lab.corpus), asked,
             lab.folder / "out", settings,
@@ -164,11 +157,11 @@ def test_whatever_differs_is_named_and_nothing_is_reused(lab: Lab) -> None:
     start = f"{first.name} is not resumed: "
     assert said() == (first, [f"resuming {first.name}"])
 
-    path, told = said(weights="[0, 5]")
+    path, told = said(weights=[0, 5])
     assert path != first
     assert told == [f"{start}one: options.weights was [0.5] then and is [0, 5] now"]
     shutil.rmtree(path)
-    path, told = said(weights="[0.50]")
+    path, told = said(weights=[0.50])
     assert path == first
 
     path, told = said(settings={"depth": 4})

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 
 from codebench.model import Corpus, Query, Suite, Target
@@ -46,10 +47,10 @@ def peak() -> float:
 
 def ask(folder: Path, queries: int, hits: int) -> None:
     """Run, and print what it took."""
-    from harness import FILES, made_corpus  # beside this file
+    harness = import_module("harness")  # beside this file
 
-    corpus: Corpus = made_corpus(folder)
-    suite = made_suite(queries, FILES)
+    corpus: Corpus = harness.made_corpus(folder)
+    suite = made_suite(queries, harness.FILES)
     before = peak()
     settings = RunSettings(depth=hits, repeats=1, floors=(), null_asks=0)
     start = time.perf_counter()
