@@ -8,7 +8,7 @@ does not care, the kind of quotes and the semicolon at the end of a statement.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -34,8 +34,8 @@ CLOSE = b"\x03"
 MARK = b"\x04"
 """Pieces that stand for layout: a block opens, closes; punctuation that is no formatter's."""
 
-_HELD = 8192
-"""Prints that are remembered; at a typical kilobyte of code each, some megabytes."""
+_HELD = 20_000
+"""Prints that are remembered, by digest: some megabytes."""
 
 _MASK = b"\x05"
 _SCOPE = b"\x06"
@@ -62,10 +62,9 @@ class Tokeniser:
         self._find = (_TOKEN_LIFETIMES if lifetimes else _TOKEN).findall
         self._same_quotes = same_quotes
         self._optional_semicolons = optional_semicolons
-        # The versions of a file share nearly all of their definitions.
-        self.prints = lru_cache(_HELD)(self._prints)
+        self._held: dict[tuple[bytes, bytes, bytes], Prints] = {}
 
-    def _prints(self, code: bytes, name: bytes = b"", scope: bytes = b"") -> Prints:
+    def prints(self, code: bytes, name: bytes = b"", scope: bytes = b"") -> Prints:
         """Return the prints of code.
 
         Args:
@@ -73,6 +72,16 @@ class Tokeniser:
             name: masked wherever it is a token (at the definition and where it calls itself).
             scope: what the name belongs to, where the definition itself says so.
         """
+        # The versions of a file share nearly all of their definitions.
+        key = (blake2b(code, digest_size=16).digest(), name, scope)
+        found = self._held.get(key)
+        if found is None:
+            if len(self._held) >= _HELD:
+                self._held.clear()
+            found = self._held[key] = self._prints(code, name, scope)
+        return found
+
+    def _prints(self, code: bytes, name: bytes, scope: bytes) -> Prints:
         text = self._normal(code)
         fingerprint = _digest(text)
         if not name:
