@@ -52,12 +52,16 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
         return open_directory(folder / "corpus", outliner)
 
 
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("log") / "log.jsonl"
+
+
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
-    return tmp_path / "log.jsonl"
-
-
-Maker = "Callable[..., Retriever]"
+def log(logged: Path) -> Path:
+    """What the tools note of their questions; each test begins with none."""
+    logged.unlink(missing_ok=True)
+    return logged
 
 
 @pytest.fixture
@@ -90,11 +94,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture
-def service(corpus: Corpus, log: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def service(corpus: Corpus, logged: Path) -> Iterator[str]:
     """Start the service of tests/tools in a process of its own, and return its address."""
     port = free_port()
-    words = [sys.executable, str(TOOLS / "service.py"), str(port), str(corpus.path), str(log)]
+    words = [sys.executable, str(TOOLS / "service.py"), str(port), str(corpus.path), str(logged)]
     with subprocess.Popen(words) as process:
         for _ in range(500):
             try:
