@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SCREEN = 40
 """A hit of at most this many lines is narrow: one screen."""
 
+MOST_LOOKED = 1000
+"""Places of one file that are remembered at once."""
+
 TIMES = 8
 """A hit of at most this many times the symbol's own lines is narrow too."""
 
@@ -59,6 +62,7 @@ class File:
     def __init__(self, table: FileTable) -> None:
         self.chunks = table.chunks
         self.lines = len(table.line_bytes)
+        self.looked: dict[tuple[int | None, int | None, str | None], tuple[Pointed, int]] = {}
         self._sums = (0, *accumulate(table.line_bytes))
 
     @cached_property
@@ -184,6 +188,21 @@ def pointed_by(file: File, hit: Hit) -> Pointed:
         nearest = [chunk for chunk in named if most and common_lines(chunk, span) == most]
         named = tuple(shown or nearest)
     return Pointed(named, span)
+
+
+def look(file: File, hit: Hit) -> tuple[Pointed, int]:
+    """Return what a hit points at, and the bytes that it makes one read.
+
+    Many queries find the same places, so that what was worked out is remembered, up to a limit.
+    """
+    key = (hit.start_line, hit.end_line, hit.symbol)
+    known = file.looked.get(key)
+    if known is None:
+        if len(file.looked) >= MOST_LOOKED:
+            file.looked.clear()
+        pointed = pointed_by(file, hit)
+        known = file.looked[key] = (pointed, cost(file, pointed))
+    return known
 
 
 def _without_path(hit: Hit) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codebench.grading.files import cost, pointed_by
+from codebench.grading.files import look
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +92,10 @@ def _touch(gold: Gold, hit: Hit) -> _Touched:
     document = gold.documents.get(hit.path)
     if file is None:
         return _Touched(document[0], (document[1],)) if document else _Touched()
-    pointed = pointed_by(file, hit)
+    pointed, read = look(file, hit)
+    rooms = (gold.in_file, gold.shown, gold.judged_file, gold.judged)
+    if document is None and not any(hit.path in room for room in rooms):
+        return _Touched(cost=read)
     units = set(gold.in_file.get(hit.path, ()))
     places = list(gold.judged_file.get(hit.path, ()))
     if document:
@@ -102,7 +105,7 @@ def _touch(gold: Gold, hit: Hit) -> _Touched:
         if pointed.shows(chunk):
             units.update(own)
     places += [place for chunk, place in gold.judged.get(hit.path, ()) if pointed.shows(chunk)]
-    return _Touched(tuple(sorted(units)), tuple(places), cost(file, pointed))
+    return _Touched(tuple(sorted(units)), tuple(places), read)
 
 
 def reaches(gold: Gold, hit: Hit) -> tuple[Unit, ...]:

@@ -108,7 +108,8 @@ def columns_key(path: Path, depth: int) -> str:
 
     digest = hashlib.sha256(f"{depth}".encode())
     suite = sorted((path / SUITE).glob("*.*"))
-    for file in (*suite, path / TABLES, Path(grading.__file__), Path(columns.__file__)):
+    rules = sorted(Path(grading.__file__).parent.glob("*.py"))
+    for file in (*suite, path / TABLES, *rules, Path(columns.__file__)):
         digest.update(file_digest(file).encode())
     return digest.hexdigest()
 
