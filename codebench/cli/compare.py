@@ -100,8 +100,12 @@ def run(arguments: argparse.Namespace) -> int:
         print(report.contest_json(result))
     elif arguments.format == "csv":
         print(report.contest_csv(result))
+    elif arguments.format == "markdown":
+        print(report.contest_text(result, markdown=True))
     else:
-        print(report.contest_text(result, markdown=arguments.format == "markdown"))
+        from codebench.report.colour import for_terminal  # noqa: PLC0415
+
+        print(for_terminal(report.contest_text(result)))
     return exit_code(scored)
 
 

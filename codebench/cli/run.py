@@ -77,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
     add_limits(own)
     add_measuring(own)
     add_keeping(own)
-    add_format(own)
+    add_format(own, "csv")
     return own
 
 
@@ -162,7 +162,13 @@ def _shown(folder: Path) -> Path:
 
 
 def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
-    from codebench.report.details import Asked, more_data, more_text  # noqa: PLC0415  # as in `run`
+    from codebench.report.colour import for_terminal  # noqa: PLC0415  # as in `run`
+    from codebench.report.details import (  # noqa: PLC0415
+        Asked,
+        figures_csv,
+        more_data,
+        more_text,
+    )
     from codebench.report.summary import as_json, funnel_line, summary  # noqa: PLC0415
 
     several = Asked(by=("member",), suite=scored.suite) if scored.members else Asked()
@@ -171,9 +177,13 @@ def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
         more = {name: more_data(evaluation, several) for name, evaluation in own.items()}
         print(as_json(scored, more=more))
         return
+    if form == "csv":
+        print(figures_csv(own, "macro"))
+        return
     markdown = form == "markdown"
     blocks = [summary(scored, markdown=markdown), *more_text(own, several, markdown=markdown)]
-    print("\n\n".join(blocks))
+    text = "\n\n".join(blocks)
+    print(text if markdown else for_terminal(text))
     for one in opened:
         prefix = f"{one.member}: " if one.member else ""
         for note in (*one.notes, funnel_line(one.suite.funnel)):

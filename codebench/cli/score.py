@@ -186,6 +186,7 @@ def _print_judged(judged: Judged, arguments: argparse.Namespace) -> None:
 
 def _print_run(scored: ScoredRun, arguments: argparse.Namespace) -> None:
     from codebench.report import details  # noqa: PLC0415  # as above
+    from codebench.report.colour import for_terminal  # noqa: PLC0415
     from codebench.report.summary import as_json, summary  # noqa: PLC0415
 
     rows = sorted(scored.retrievers, key=lambda one: one.floor)
@@ -205,4 +206,5 @@ def _print_run(scored: ScoredRun, arguments: argparse.Namespace) -> None:
     else:
         markdown = arguments.format == "markdown"
         blocks = [summary(scored, markdown=markdown, how=asked.how)]
-        print("\n\n".join([*blocks, *details.more_text(own, asked, markdown=markdown)]))
+        text = "\n\n".join([*blocks, *details.more_text(own, asked, markdown=markdown)])
+        print(text if markdown else for_terminal(text))

@@ -159,20 +159,22 @@ def find(lots: Sequence[Questions], words: str) -> tuple[Questions, Query]:
     Raises:
         UsageError: none, or more than one, is meant; some of them are named.
     """
-    known = [(lot, query) for lot in lots for query in lot.queries]
-    ids = [f"{lot.member}/{query.id}" if lot.member else query.id for lot, query in known]
-    named = list(zip(ids, known, strict=True))
+    known = [
+        (f"{lot.member}/{query.id}" if lot.member else query.id, lot, query)
+        for lot in lots
+        for query in lot.queries
+    ]
     lowered = words.casefold()
     by = (
-        [one for own, one in named if words in (own, one[1].id)],
-        [one for own, one in named if words and (own.startswith(words) or _begins(one[1], words))],
-        [one for _, one in named if words and lowered in one[1].text.casefold()],
+        [one for one in known if words in (one[0], one[2].id)],
+        [one for one in known if words and (one[0].startswith(words) or _begins(one[2], words))],
+        [one for one in known if words and lowered in one[2].text.casefold()],
     )
     for found in by:
         if len(found) == 1:
-            return found[0]
+            return found[0][1:]
         if found:
-            some = "; ".join(f"{query.id} {_cut(query.text)}" for _, query in found[:5])
+            some = "; ".join(f"{own} {_cut(query.text)}" for own, _, query in found[:5])
             more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
             raise UsageError(f"{words!r} means {len(found)} queries: {some}{more}")
     raise UsageError(
