@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codebench.cli.options import DEFAULT_RESULTS, add_format
+from codebench.cli.options import DEFAULT_RESULTS, FAILED, add_format
+from codebench.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   codebench list retrievers          which can run here, and what installs the others
+  codebench list retrievers --check my_tool.py:MyTool   hold an adapter to its contract
   codebench list suites
   codebench list measures            each with its formula in words
   codebench list runs -o results     stored runs, the newest first
@@ -36,17 +38,42 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         help=f"the folder of runs (default: {DEFAULT_RESULTS})",
     )
+    own.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="RETRIEVER",
+        help="of retrievers: run this one, named as for `run -r`, over hostile questions and say "
+        "where it breaks its contract; may be repeated",
+    )
     add_format(own, "csv")
     return own
 
 
 def run(arguments: argparse.Namespace) -> int:
     """List and print."""
+    if arguments.check:
+        return _check(arguments)
     from codebench.report.lists import listed_text  # noqa: PLC0415  # wrong words fail before
 
     rows = _ROWS[arguments.what](arguments.results)
     print(listed_text(arguments.what, rows, arguments.format))
     return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    """Hold retrievers to their contract, and print how they did."""
+    if arguments.what != "retrievers":
+        raise UsageError(f"--check is of retrievers, not of {arguments.what}")
+    if arguments.format == "csv":
+        raise UsageError("--check prints table, markdown or json")
+    from codebench.report.conformance import conformance_text  # noqa: PLC0415  # as above
+    from codebench.runner.candidates import candidates  # noqa: PLC0415
+    from codebench.runner.conformance import check  # noqa: PLC0415
+
+    checked = [check(one, Path.cwd()) for one in candidates(arguments.check)]
+    print(conformance_text(checked, arguments.format))
+    return 0 if all(one.sound for one in checked) else FAILED
 
 
 def _retrievers(_: Path | None) -> list[dict[str, Any]]:
