@@ -135,7 +135,7 @@ def test_candidates_come_from_words_and_from_yaml(tmp_path: Path) -> None:
         ("bm25:b=0.1,k1=1.0", "bm25", (("b", 0.1), ("k1", 1.0))),
         ("bm25:k1=2", "bm25", (("k1", 2),)),
         ("tuned", "bm25", (("b", 0.5), ("k1", 1.5))),
-        ("mine.py:Mine", f"{tmp_path}/mine.py:Mine", (("list", [0.5]),)),
+        ("mine.py:Mine:list=0.5", f"{tmp_path}/mine.py:Mine", (("list", 0.5),)),
     ]
     assert [one.name for one in candidates(["list.yaml:tuned"], tmp_path)] == ["tuned"]
     assert candidates(["mine.py:Mine"], tmp_path)[0].reference == "mine.py:Mine"
