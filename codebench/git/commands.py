@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +26,7 @@ SILENCE_SECONDS = 600.0
 ANSWER_SECONDS = 60.0
 
 _READ = 1 << 16
+_ANSWER = re.compile(rb"(?P<id>[0-9a-f]+) (?:blob (?P<size>\d+)|(?:tree|commit|tag) \d+|missing)\n")
 
 _STRAY = frozenset(
     {
@@ -87,27 +89,36 @@ class Command:
                 stdin.write("".join(f"{object_id}\n" for object_id in ids).encode())
                 stdin.flush()
         except BrokenPipeError:
-            self._fail()
+            self._fail(b"")
 
-    def blob_size(self) -> int | None:
-        """Read an answer's first line: bytes of a blob; None where there is none."""
+    def blob_size(self, object_id: str) -> int | None:
+        """Read an answer's first line: bytes of the blob; None where there is none.
+
+        Raises:
+            GitError: what comes is no answer: a damaged blob was not as long as it said.
+        """
         with self._watch.waiting():
-            head = self._stdout.readline()
-        if not head.endswith(b"\n"):
-            self._fail()
-        _, kind, *size = head.split()
-        return int(size[0]) if kind == b"blob" else None
+            head = self._stdout.readline(_READ)
+        found = _ANSWER.fullmatch(head)
+        if found is None or found["id"] != object_id.encode():
+            self._fail(head)
+        return int(found["size"]) if found["size"] else None
 
-    def content(self) -> bytes | None:
-        """Read an answer with its content."""
-        size = self.blob_size()
+    def content(self, object_id: str) -> bytes:
+        """Read an answer with its content.
+
+        Raises:
+            GitError: it ends early.
+        """
+        size = self.blob_size(object_id)
         if size is None:
-            return None
+            self._fail(b"\n")
         with self._watch.waiting():
-            data = self._stdout.read(size + 1)
-        if len(data) <= size:
-            self._fail()
-        return data[:-1]
+            data = self._stdout.read(size)
+            end = self._stdout.read(1)
+        if end != b"\n":
+            self._fail(end and b"\n")
+        return data
 
     def finish(self, *, keep_reason: bool = True) -> None:
         """Wait for its end.
@@ -140,8 +151,12 @@ class Command:
         with self._watch.waiting():
             return self._stdout.read1(most)  # type: ignore[attr-defined,no-any-return]
 
-    def _fail(self) -> NoReturn:
-        self.finish()
+    def _fail(self, last: bytes) -> NoReturn:
+        """Raise for what is no answer; nothing more comes where the last read met the end."""
+        if last.endswith(b"\n"):
+            self.kill()
+        else:
+            self.finish()
         raise GitError(self._failure)
 
     def _close(self) -> None:
@@ -180,9 +195,9 @@ def program(folder: Path, **environment: str) -> Git:
 
 
 def run(
-    git: Git, what: Sequence[str], failure: str, silence: float = SILENCE_SECONDS, **how: Any
+    git: Git, what: Sequence[str], failure: str, *, patient: bool = True, **how: Any
 ) -> Command:
-    """Start git.
+    """Start git; it may be silent for SILENCE_SECONDS (`patient`), or for ANSWER_SECONDS.
 
     Raises:
         GitError: it is not installed.
@@ -193,7 +208,7 @@ def run(
         running = git.execute(["git", *what], as_process=True, **how)
     except GitCommandNotFound:
         raise GitError("git is not installed, or not on PATH; install git 2.30 or later") from None
-    return Command(running, failure, silence)
+    return Command(running, failure, SILENCE_SECONDS if patient else ANSWER_SECONDS)
 
 
 def output(
@@ -202,14 +217,14 @@ def output(
     failure: str,
     *,
     keep_reason: bool = False,
-    silence: float = ANSWER_SECONDS,
+    patient: bool = False,
 ) -> str:
     """Return what git prints.
 
     Raises:
         GitError: it failed; with its own last line where `keep_reason`.
     """
-    command = run(git, what, failure, silence)
+    command = run(git, what, failure, patient=patient)
     output = command.output()
     command.finish(keep_reason=keep_reason)
     return os.fsdecode(output)

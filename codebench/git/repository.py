@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codebench.errors import GitError
-from codebench.git.commands import SILENCE_SECONDS, output, program
+from codebench.git.commands import output, program
 
 _PROTOCOLS = "file:git:http:https:ssh"
 DEFUSED = (
@@ -94,7 +94,7 @@ def clone(url: str, folder: Path) -> None:
     """
     git = program(Path.cwd(), GIT_ALLOW_PROTOCOL=_PROTOCOLS)
     what = ["clone", "--bare", "--quiet", "--template=", "--end-of-options", url, str(folder)]
-    output(git, what, f"cannot clone {url}", keep_reason=True, silence=SILENCE_SECONDS)
+    output(git, what, f"cannot clone {url}", keep_reason=True, patient=True)
 
 
 def refresh(folder: Path) -> None:
@@ -106,4 +106,4 @@ def refresh(folder: Path) -> None:
     fetch = ["fetch", "--quiet", "--prune", "origin", "+refs/heads/*:refs/heads/*"]
     git = program(folder, GIT_ALLOW_PROTOCOL=_PROTOCOLS)
     failure = f"cannot bring {folder} up to date"
-    output(git, fetch, failure, keep_reason=True, silence=SILENCE_SECONDS)
+    output(git, fetch, failure, keep_reason=True, patient=True)

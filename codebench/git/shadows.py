@@ -177,7 +177,7 @@ class Shadow:
             fits = [size is not None and size <= limit for size in sizes]
             self._contents.ask([one for one, fit in zip(group, fits, strict=True) if fit])
             for object_id, fit in zip(group, fits, strict=True):
-                yield object_id, self._contents.content() if fit else None
+                yield object_id, self._contents.content(object_id) if fit else None
 
     def sizes(self, ids: Iterable[str]) -> Iterator[tuple[str, int | None]]:
         """Yield (ID, bytes of the blob) in the order asked; None for one that is missing."""
@@ -185,7 +185,7 @@ class Shadow:
             self._sizes = self._batch("--batch-check")
         for group in _groups(ids, _GROUP):
             self._sizes.ask(group)
-            yield from [(object_id, self._sizes.blob_size()) for object_id in group]
+            yield from [(object_id, self._sizes.blob_size(object_id)) for object_id in group]
 
     def close(self) -> None:
         """End the processes that read blobs."""
@@ -196,7 +196,8 @@ class Shadow:
 
     def _batch(self, kind: str) -> Command:
         failure = "git cat-file ended early; is the object store damaged?"
-        return run(self._git, ["cat-file", kind], failure, istream=subprocess.PIPE)
+        what = ["cat-file", kind]
+        return run(self._git, what, failure, patient=False, istream=subprocess.PIPE)
 
 
 def _groups(ids: Iterable[str], size: int) -> Iterator[list[str]]:
