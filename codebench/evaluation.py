@@ -24,7 +24,7 @@ from codebench.measures.names import Measure, check_depth, parse, parse_all
 from codebench.measures.plain import check_grades, rankings_of, ranks_of
 from codebench.measures.ranks import Ranks, concat, pack
 from codebench.model import STATUSES
-from codebench.suite import cluster_of, gold_digest, is_judged, repository_of
+from codebench.suite import cluster_of, gold_digest, is_judged, rel_of, repository_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -179,11 +179,12 @@ def evaluate_answers(
         UsageError: a cutoff is above the depth, or a measure is not defined for this gold.
         NothingMeasured: the suite has no query.
     """
-    bound = parse_all(measures, SUITE_REL)
-    check_depth(bound, depth)
     queries = sorted(suite.queries, key=lambda query: query.id)
     if not queries:
         raise NothingMeasured(f"suite {suite.name} has no query")
+    rel = rel_of(queries)
+    bound = parse_all(measures, rel)
+    check_depth(bound, depth)
     scored, notes = _scored({query.id for query in queries}, answers)
     files = Files(tables)
     reached = [
@@ -206,6 +207,7 @@ def evaluate_answers(
         gold=gold_digest(queries),
         ranks=ranks,
         notes=notes,
+        default_rel=rel,
     )
 
 
@@ -217,7 +219,7 @@ def evaluate_columns(
     Raises:
         UsageError: a cutoff is above the depth, or a measure is not defined for this gold.
     """
-    bound = parse_all(measures, SUITE_REL)
+    bound = parse_all(measures, asked.rel)
     check_depth(bound, depth)
     first = np.flatnonzero(columns.repeat == 0)
     statuses = [UNANSWERED] * len(asked.queries)
@@ -235,6 +237,7 @@ def evaluate_columns(
         repositories=asked.repositories,
         gold=asked.gold,
         ranks=columns.ranks,
+        default_rel=asked.rel,
     )
 
 

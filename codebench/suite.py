@@ -306,9 +306,17 @@ def gold_digest(queries: Iterable[Query]) -> str:
 
 def is_judged(queries: Sequence[Query]) -> bool:
     """Whether places judged not relevant are known: some are, or the gold is plain judgments."""
-    return any(query.not_relevant for query in queries) or all(
-        target.document for query in queries for target in query.targets
-    )
+    return any(query.not_relevant for query in queries) or is_imported(queries)
+
+
+def is_imported(queries: Iterable[Query]) -> bool:
+    """Whether the gold is plain judgments of documents: nothing has a file or module level."""
+    return all(target.document for query in queries for target in query.targets)
+
+
+def rel_of(queries: Iterable[Query]) -> int:
+    """Return the level that a measure's name without `rel` means: 1 for plain judgments, else 2."""
+    return 1 if is_imported(queries) else 2
 
 
 def cluster_of(query: Query) -> str:

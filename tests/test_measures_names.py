@@ -115,9 +115,10 @@ def test_a_cutoff_above_the_depth_is_named() -> None:
 
 
 def test_the_default_set() -> None:
-    assert [str(measure) for measure in DEFAULT] == [
+    assert [str(measure.bind(2)) for measure in DEFAULT] == [
         "RR(rel=2)@10", "R(rel=2)@10", "R(rel=3)@10", "nDCG@10", "nDCG(dcg='exp-log2')@10",
     ]  # fmt: skip
+    assert [str(measure.bind(1)) for measure in DEFAULT][:2] == ["RR@10", "R@10"]
     assert [str(measure) for measure in EXTRA] == [
         "Success(rel=3)@1",
         "RR(rel=3)@10",

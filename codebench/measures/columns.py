@@ -43,6 +43,7 @@ class Asked:
         repositories: the repository of each; empty where there is one only.
         gold: digest of the queries and their gold.
         suite: digest of the suite.
+        rel: the level that a measure's name without `rel` means.
     """
 
     queries: tuple[str, ...]
@@ -51,6 +52,7 @@ class Asked:
     repositories: tuple[str, ...]
     gold: str
     suite: str
+    rel: int = 2
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,7 @@ def write_asked(path: Path, key: str, asked: Asked) -> None:
         "repositories": asked.repositories if any(asked.repositories) else [],
         "gold": asked.gold,
         "suite": asked.suite,
+        "rel": asked.rel,
     }
     _write(path, key, head, {"weights": asked.weights})
 
@@ -182,11 +185,13 @@ def read_asked(path: Path, key: str) -> Asked | None:
         clusters = tuple(own or query for own, query in zip(head["clusters"], queries, strict=True))
         repositories = tuple(head["repositories"]) or ("",) * len(queries)
         weights = arrays["weights"].astype(np.float64)
+        rel = int(head.get("rel", 2))
     except (KeyError, TypeError, ValueError):
         return None
     if not len(weights) == len(repositories) == len(queries):
         return None
-    return Asked(queries, weights, clusters, repositories, str(head["gold"]), str(head["suite"]))
+    gold, suite = str(head["gold"]), str(head["suite"])
+    return Asked(queries, weights, clusters, repositories, gold, suite, rel)
 
 
 def write_columns(path: Path, key: str, columns: Columns) -> None:

@@ -308,13 +308,13 @@ BESIDE = Measure("R", 10, rel=3)
 """Exact recall, which is tested beside the primary measure."""
 
 DEFAULT: tuple[Measure, ...] = (
-    Measure("RR", 10, rel=2),
-    Measure("R", 10, rel=2),
+    Measure("RR", 10),
+    Measure("R", 10),
     BESIDE,
     Measure("nDCG", 10),
     PRIMARY,
 )
-"""The report's set."""
+"""The report's set; RR and R at the level that the gold has: files, or relevant documents."""
 
 EXTRA: tuple[Measure, ...] = (
     Measure("Success", 1, rel=3),

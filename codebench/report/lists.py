@@ -77,7 +77,7 @@ def measure_rows() -> list[Row]:
             "formula": kind.words,
             "use": kind.use,
             "aliases": [alias for alias, name in ALIASES.items() if name == kind.name],
-            "by_default": [str(one) for one in DEFAULT if one.name == kind.name],
+            "by_default": [str(one.bind(2)) for one in DEFAULT if one.name == kind.name],
             "needs": "places judged not relevant" if kind.needs_judged else "",
         }
         for kind in KINDS

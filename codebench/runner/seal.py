@@ -22,7 +22,7 @@ from codebench.reading import Faults
 from codebench.results.layout import ANSWERS, ASKED, COLUMNS, PACKED, columns_file
 from codebench.results.rows import last_state, read_rows
 from codebench.results.stored import answers_key, columns_key
-from codebench.suite import cluster_of, gold_digest, is_judged, repository_of
+from codebench.suite import cluster_of, gold_digest, is_judged, rel_of, repository_of
 from codebench.wire import hit_from
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def write_all_columns(
         repositories=tuple(repository_of(query) for query in queries),
         gold=gold_digest(queries),
         suite=suite_digest,
+        rel=rel_of(queries),
     )
     key = columns_key(path, depth)
     grader = _Grader(queries, corpus, depth)
