@@ -1,4 +1,4 @@
-"""`codebench suite`: build, check, show and carry suites."""
+"""`codebench suite`: build, check, show, carry, compare, import and export suites."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ACTIONS = {
-    "build": "mine questions with their answers from a repository's history",
+    "build": "mine questions with their answers from a repository's history, or take written ones",
     "check": "is every answer where the suite says, and what could a perfect retriever score",
     "show": "list the queries, or show one with its gold in context",
     "carry": "carry the gold to another commit",
+    "agree": "how far two labellers agree, and where they do not",
+    "import": "take others' data: BEIR, TREC, SWE-bench-style lines",
+    "export": "write a suite, and a run over it, for other evaluation tools",
 }
 
 
@@ -33,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the verb's parser, with one for each action."""
     own = argparse.ArgumentParser(
         prog="codebench suite",
-        description="Build, check, show and carry suites: queries with their gold.",
+        description="Build, check, show, carry and exchange suites: queries with their gold.",
     )
     actions = own.add_subparsers(metavar="ACTION", required=True)
     for name, what in ACTIONS.items():
