@@ -14,6 +14,7 @@ from codebench.cli.main import main
 from codebench.results import MANIFEST
 from tests.junit import check_junit
 from tests.runs import MACHINE, Row, made_run, suite
+from tests.test_layers import HEAVY, loaded_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -429,3 +430,13 @@ def test_files_that_cannot_be_written(
     for option in ("--junit", "--summary"):
         code, _, err = gated(capsys, base, *limits("failed:0"), option, tmp_path / "no" / "f")
         assert (code, "cannot be written" in err) == (2, True)
+
+
+@pytest.mark.parametrize("verb", ["gate", "history", "bisect", "align"])
+def test_help_loads_nothing_heavy(verb: str) -> None:
+    statement = (
+        "import contextlib, io\n"
+        "from codebench.cli.main import main\n"
+        f"with contextlib.redirect_stdout(io.StringIO()): assert main([{verb!r}, '--help']) == 0\n"
+    )
+    assert not loaded_by(f"exec({statement!r})") & HEAVY

@@ -23,6 +23,7 @@ VERBS = {
     "report": "one HTML file of a run, or of several, that opens offline",
     "gate": "hold a run against limits and a baseline: verdict, exit code, JUnit",
     "history": "one measure over the runs that are kept, with verdicts between neighbours",
+    "bisect": "the commit of an adapter that made one query worse",
     "align": "correlate measures of runs with online figures",
     "list": "built-in retrievers, suites, measures; stored runs",
     "cache": "what is kept between runs: show it, clear it",

@@ -15,15 +15,20 @@ from codebench.git.repository import (
     resolve,
 )
 from codebench.git.shadows import Shadow, TreeEntry, shadow
+from codebench.git.walks import CommitLine, Walk, place_in, walk
 
 __all__ = [
+    "CommitLine",
     "Repository",
     "Shadow",
     "TreeEntry",
+    "Walk",
     "checkout_state",
     "clone",
     "locate",
+    "place_in",
     "refresh",
     "resolve",
     "shadow",
+    "walk",
 ]

@@ -1,0 +1,1 @@
+"""Which commit of an adapter's own history made one query worse."""

@@ -1,0 +1,74 @@
+"""`codebench bisect`: the commit of an adapter that made one query worse."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from codebench.cli.options import add_format
+from codebench.measures.names import PRIMARY, parse
+
+_EXAMPLES = """\
+examples:
+  codebench bisect q017 --good results/shop --bad results/local/20240601T120000Z-shop
+  codebench bisect q017 --good OLD --bad NEW -r ./mine.py:MyTool -m 'R(rel=3)@10'
+  codebench bisect q017 --good OLD --bad NEW --good-commit v1.2 --bad-commit main
+
+The adapter's repository is only read: its history is walked by `git bisect run` in a checkout of
+codebench's own. What the adapter imports from installed packages does not move with the commits.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the verb's parser."""
+    own = argparse.ArgumentParser(
+        prog="codebench bisect",
+        description="Find the commit of an adapter's own history that made one query worse.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    own.add_argument("query", metavar="QUERY", help="the query's ID")
+    own.add_argument("--good", required=True, type=Path, metavar="RUN", help="where it was well")
+    own.add_argument("--bad", required=True, type=Path, metavar="RUN", help="where it is worse")
+    own.add_argument("-r", "--retriever", default="", metavar="NAME", help="its name in both runs")
+    own.add_argument(
+        "-m", "--measure", default=str(PRIMARY), help=f"what got worse (default: {PRIMARY})"
+    )
+    own.add_argument(
+        "--adapter",
+        default="",
+        metavar="REFERENCE",
+        help="file.py:Class with its options, where the run's reference is not found from here",
+    )
+    own.add_argument(
+        "--suite", default="", metavar="TARGET", help="where the corpus of the runs is found"
+    )
+    for end in ("good", "bad"):
+        own.add_argument(
+            f"--{end}-commit", default="", metavar="COMMIT", help=f"in place of the {end} run's"
+        )
+    add_format(own)
+    return own
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Walk the history, and print what was found."""
+    measure = parse(arguments.measure)
+    from codebench.bisecting.bisection import Asked, bisect  # noqa: PLC0415  # as elsewhere
+    from codebench.report.bisection import bisection_text  # noqa: PLC0415
+
+    asked = Asked(
+        query=arguments.query,
+        good=arguments.good,
+        bad=arguments.bad,
+        measure=measure,
+        retriever=arguments.retriever,
+        adapter=arguments.adapter,
+        suite=arguments.suite,
+        good_commit=arguments.good_commit,
+        bad_commit=arguments.bad_commit,
+    )
+    found = bisect(asked, lambda line: print(line, file=sys.stderr))
+    print(bisection_text(found, arguments.format))
+    return 0
