@@ -45,7 +45,8 @@ class Retriever(ABC):
       these, start programs, and print: output is kept for error messages only.
     - The constructor takes options as keyword arguments, with a type and a default each. Keep
       it cheap, and raise ValueError for a value that cannot work: it is also called before
-      anything is measured, to find out that the file and its options are right.
+      anything is measured, to find out that the file and its options are right. Where options
+      name what is not on this machine, raise `Unavailable`: the retriever is then skipped.
     - `index` is called once, before any search: `corpus.path` is the directory,
       `corpus.tables` and `corpus.chunks()` what is known of its files. Its wall time, CPU
       time and memory are measured; import what is heavy in here.

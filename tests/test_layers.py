@@ -145,6 +145,7 @@ def test_only_one_room_runs_git() -> None:
 def test_the_harness_names_no_retriever() -> None:
     """Built-in adapters are data: what runs them knows none of them by name."""
     adapters = {path.stem for path in (PACKAGE.parent / "adapters").glob("*.py")}
+    adapters -= {"command", "embeddings", "http", "lsp", "mcp"}  # ways to reach a retriever
     assert adapters
     for name, path in modules().items():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
