@@ -5,11 +5,17 @@ from __future__ import annotations
 import pytest
 
 from codebench.gold import filters
-from codebench.gold.filters import cheap_verdicts, message_verdict, path_verdict, source_changes
+from codebench.gold.filters import (
+    cheap_verdicts,
+    message_verdict,
+    path_verdict,
+    reverted_ids,
+    source_changes,
+)
 from codebench.gold.history import Change, Commit
 from codebench.gold.paths import path_kind
 from codebench.gold.recipe import Recipe
-from codebench.gold.text import clean_subject, content_words, query_text
+from codebench.gold.text import clean_subject, content_words, query_text, subject_of
 
 
 def commit(
@@ -97,6 +103,18 @@ def test_words_that_carry_meaning(text: str, words: int) -> None:
 def test_a_message_is_judged(message: str, author: str, verdict: str) -> None:
     one = commit(message, author=author)
     assert message_verdict(one, message, query_text(message), frozenset()) == verdict
+
+
+def test_a_subject_that_is_no_subject_is_cut() -> None:
+    assert len(subject_of("a-" * 5000)) == 1000
+    assert len(query_text("a-" * 5000)) <= 1000
+
+
+def test_an_abbreviated_revert_is_one() -> None:
+    bad = commit("parse headers lazily in proxies", "a.py", number=0xABC << 140)
+    good = commit("stop the worker pool cleanly", "a.py", number=0xABD << 140)
+    undo = commit(f"undo lazy parsing\n\nThis reverts {bad.id[:9]}.", "a.py", number=2)
+    assert reverted_ids([undo, good, bad]) == {bad.id}
 
 
 def test_what_a_later_commit_reverts_is_dropped_too() -> None:

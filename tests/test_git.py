@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from codebench import git
 from codebench.errors import GitError
+from codebench.git import commands, shadows
 from tests.repositories import Repository
 
 if TYPE_CHECKING:
@@ -71,6 +73,30 @@ def test_a_url_cannot_run_a_program(tmp_path: Path) -> None:
     with pytest.raises(GitError):
         git.clone(f"--upload-pack=touch {marker}", tmp_path / "clone")
     assert not marker.exists()
+
+
+def test_a_tree_of_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    repository = Repository(tmp_path / "r")
+    repository.commit("four", {f"{name}.py": "x = 1\n" for name in "abcd"})
+    located = git.locate(repository.path)
+    with git.shadow(located, tmp_path / "shadow") as shadow:
+        assert len(list(shadow.tree(repository.head))) == 4
+        monkeypatch.setattr(shadows, "MAX_FILES", 3)
+        with pytest.raises(GitError, match="holds more than 3 files; choose another"):
+            list(shadow.tree(repository.head))
+
+
+def test_a_child_that_is_silent_between_questions_is_not_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "ANSWER_SECONDS", 0.2)
+    repository = Repository(tmp_path / "r")
+    repository.commit("one", {"a.py": "x = 1\n"})
+    blob = repository.git("rev-parse", "HEAD:a.py").strip()
+    with git.shadow(git.locate(repository.path), tmp_path / "shadow") as shadow:
+        for pause in (1.5, 0):
+            assert dict(shadow.blobs([blob], 100)) == {blob: b"x = 1\n"}
+            time.sleep(pause)
 
 
 def test_the_shadow_leaves_nothing_behind(tmp_path: Path) -> None:

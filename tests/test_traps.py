@@ -341,6 +341,9 @@ def test_a_partial_clone_is_read_without_fetching(tmp_path: Path) -> None:
 def test_a_snapshot_that_lacks_blobs_is_refused(tmp_path: Path) -> None:
     repository = grown(tmp_path / "r")
     clone = partial_clone(repository, tmp_path / "partial")
+    with pytest.raises(NothingMeasured, match=rf"{filters.MISSING} 6"):
+        opened(clone.path)
+    # What was missing then is not held against the commit now.
     for commit in ("HEAD~1", "HEAD"):
         clone.git("cat-file", "-p", f"{commit}:shop/store.py")
         clone.git("cat-file", "-p", f"{commit}:shop/clock.py")
