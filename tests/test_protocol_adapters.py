@@ -20,14 +20,12 @@ from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner
 from codebench.corpus.snapshot import open_directory
 from codebench.home import builtin
-from codebench.model import Hit
+from codebench.model import Corpus, Hit
 from codebench.protocols.output import ToolError
 from codebench.protocols.vectors import unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from codebench.model import Corpus
 
 TOOLS = Path(__file__).parent / "tools"
 
@@ -143,6 +141,21 @@ def test_a_command_gets_the_question_as_text(
     assert log.read_text() == text
     assert not list(corpus.path.rglob("pwned"))
     assert not list(Path.cwd().glob("pwned"))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_real_search_finds_a_hostile_question_as_text(tmp_path: Path, text: str) -> None:
+    if shutil.which("rg") is None:
+        pytest.skip("the program rg is not there; apt install ripgrep")
+    (tmp_path / "a.txt").write_text(f"first\nbefore {text} after\n")
+    words = "rg --no-config --line-number --with-filename --no-heading --fixed-strings".split()
+    options = {
+        "argv": [*words, "--regexp={query}", "."],
+        "output": {"format": "pattern", "pattern": r"^(?P<path>[^:\n]+):(?P<line>\d+):"},
+    }
+    made = make(load("command"), options)
+    made.index(Corpus(tmp_path, "", ()))
+    assert made.search(text, 5) == [Hit("a.txt", 2)]
 
 
 def test_a_command_without_a_question_says_nothing_and_fails_loudly(
