@@ -101,6 +101,7 @@ def _points(
 ) -> list[str]:
     parts = []
     spots = [(x.at(ms), y.at(value)) for ms, value, _ in known]
+    room = (x.start, y.end - 8, x.end, y.start)
     taken = [line, *((at - 8, up - 8, at + 8, up + 8) for at, up in spots)]
     for ms, value, row in sorted(known, key=lambda one: -one[1]):
         css = mk.series_class(row.series, floor=False)
@@ -114,7 +115,7 @@ def _points(
             f'<a href="#r{row.series}" class="point" data-series="{row.series}" '
             f'aria-label="{mk.esc(words)}"><title>{mk.esc(words)}</title>{whisker}'
             + mk.mark(row.series, at, up, f"mark {css}", 6)
-            + _beside(row.label, at, up, x, taken)
+            + _beside(row.label, at, up, room, taken)
             + "</a>"
         )
     return parts
@@ -123,19 +124,19 @@ def _points(
 _Box = tuple[float, float, float, float]
 
 
-def _beside(text: str, x: float, y: float, scale: mk.Scale, taken: list[_Box]) -> str:
+def _beside(text: str, x: float, y: float, room: _Box, taken: list[_Box]) -> str:
     """Return a point's name where it lies on nothing: right, left, and then step by step off."""
     name = text if len(text) <= 26 else text[:25] + "…"
     wide = 7.5 * len(name)
     places = [
         (x + 11 if right else x - 11, y + 4 + off, right)
-        for off in (0, -13, 13, -26, 26, -39, 39)
+        for off in (0, -14, 14, -28, 28, -42, 42, -56, 56)
         for right in (True, False)
     ]
     best = places[0]
     for at, up, right in places:
         box = (at if right else at - wide, up - 11, at + wide if right else at, up + 3)
-        inside = scale.start <= box[0] and box[2] <= scale.end
+        inside = room[0] <= box[0] and box[2] <= room[2] and room[1] <= box[1] and box[3] <= room[3]
         if inside and not any(_overlap(box, other) for other in taken):
             best = (at, up, right)
             taken.append(box)
