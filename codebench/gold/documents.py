@@ -60,7 +60,7 @@ def safe_path(name: str) -> str:
     """
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     slug = re.sub(r"[^a-z0-9_.-]+", "-", name.lower()).strip(".-")[:_LONGEST_NAME]
-    if slug != name:
+    if slug != name or not slug:
         slug = f"{slug or 'document'}-{digest[:16]}"
     return f"{digest[:2]}/{slug}.txt"
 

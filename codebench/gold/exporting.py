@@ -181,7 +181,12 @@ def _documents(opened: Opened, place: Path, form: str, writer: _Writer, run: Run
     _write_suite(suite, form, writer, documents, {"": qrels})
     for retriever, hits in _answers(run) if run else ():
         rankings = {
-            query: _unlike([names.get(hit.path, hit.path) for hit in own])
+            query: _unlike(
+                names.get(hit.path, hit.path)
+                if hit.path in opened.corpus.by_path
+                else f"{hit.path}#unknown"
+                for hit in own
+            )
             for query, own in hits.items()
         }
         writer.lines(f"runs/{retriever}.txt", _run_lines(rankings, retriever))

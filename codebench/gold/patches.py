@@ -162,7 +162,8 @@ def _git_paths(rest: str) -> tuple[str, str]:
 
 
 def _path(text: str, prefix: str) -> str:
-    name = _unquoted(text if text.startswith('"') else text.split("\t", maxsplit=1)[0].rstrip())
+    quoted = re.match(r'"(?:[^"\\]|\\.)*"', text)
+    name = _unquoted(quoted[0]) if quoted else text.split("\t", maxsplit=1)[0].rstrip()
     return "" if name == "/dev/null" else name.removeprefix(prefix)
 
 
