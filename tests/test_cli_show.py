@@ -10,7 +10,7 @@ from codebench.grading import Files, compile_gold, trace
 from codebench.model import Chunk, FileTable, Hit, Query, Related, Target
 from codebench.report import hits as words
 from codebench.report.columns import beside, cells, wrapped
-from tests import hostile, runs
+from tests import hostile_texts, runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -202,7 +202,7 @@ def test_another_suite_is_no_baseline(run: Path, tmp_path: Path, capsys: Printed
 
 @pytest.mark.parametrize("form", ["table", "markdown", "json"])
 def test_hostile_text_shows_as_text(tmp_path: Path, capsys: Printed, form: str) -> None:
-    run = hostile.hostile_run(tmp_path)
+    run = hostile_texts.hostile_run(tmp_path)
     for asked in (["q00"], ["--worst", "3"]):
         main(["show", str(run), *asked, "--format", form])
         out = capsys.readouterr().out

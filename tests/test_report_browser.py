@@ -9,7 +9,7 @@ import pytest
 from codebench.report.page.board import measures_for
 from codebench.report.page.document import page
 from codebench.scoring import score_run
-from tests import hostile, runs
+from tests import hostile_texts, runs
 from tests.browser import CHROMIUM, MISSING, Browser
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def test_it_prints(browser: Browser, report: Path) -> None:
 
 def test_hostile_text_is_shown_and_never_run(browser: Browser, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
-    run = hostile.hostile_run(tmp_path)
+    run = hostile_texts.hostile_run(tmp_path)
     out.write_text(page([score_run(run, measures_for(20, ()))]), "utf-8")
     browser.open(out)
     browser.evaluate(

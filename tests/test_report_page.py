@@ -18,7 +18,7 @@ from codebench.report.page.document import LIMIT, page
 from codebench.report.page.markup import Scale
 from codebench.results import ANSWERS
 from codebench.scoring import score_run
-from tests import hostile, runs
+from tests import hostile_texts, runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,7 +178,7 @@ def test_a_report_that_cannot_be_written(run: Path, tmp_path: Path, capsys: Prin
 
 
 def test_nothing_hostile_is_markup(tmp_path: Path) -> None:
-    text = made(hostile.hostile_run(tmp_path))
+    text = made(hostile_texts.hostile_run(tmp_path))
     tags = [tag for tag, _ in Parsed(text).tags]
     assert tags.count("script") == 3
     assert tags.count("style") == tags.count("body") == 1
