@@ -1,107 +1,58 @@
-"""Runs a hostile repository as a person would, measures it, and holds what must always hold."""
+"""A run whose every text tries to be something else than text, with its code at hand."""
 
 from __future__ import annotations
 
 import hashlib
-import os
-from dataclasses import dataclass
-from pathlib import Path
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tests.repositories import Ended, in_child
+from codebench.corpus.snapshot import corpus_digest
+from codebench.results import MANIFEST, SUITE
+from tests import runs
 
-ADAPTER = """\
-from codebench import Retriever
+if TYPE_CHECKING:
+    from pathlib import Path
 
-
-class Silent(Retriever):
-    version = "1"
-
-    def index(self, corpus):
-        pass
-
-    def search(self, text, k):
-        return []
-"""
-RUN = """\
-from codebench.cli.main import main
-from codebench.git import commands
-commands.ANSWER_SECONDS = commands.SILENCE_SECONDS = float(sys.argv[1])
-commands.MEMORY_BYTES = int(sys.argv[2])
-raise SystemExit(main(sys.argv[3:]))
-"""
-ORDINARY = 300 << 20
-"""Bytes of memory that no attack but those on git itself can exceed."""
+TEXT = (
+    "<script>window.pwned=1</script> ]]> --> <!-- </title></style></script> "
+    "<img src=x onerror=window.pwned=2> javascript:alert(1) \x1b[31mred\x07 \u202eabc\u200f "
+    "\u2028 &amp; '\"` | **b** [x](javascript:y) {{x}} ${x}"
+)
+NAME = '"><script>window.pwned=3</script>\u202e'
+CODE = "</script><script>window.pwned=4</script> \x1b]0;title\x07 <!-- ]]>"
 
 
-@dataclass(frozen=True)
-class Attack:
-    """A place to build a hostile repository in, and what happens when it is run."""
-
-    folder: Path
-
-    @property
-    def marker(self) -> Path:
-        """A file that exists once a program of the repository has run."""
-        return self.folder / "marker"
-
-    def trap(self) -> str:
-        """A program that leaves the marker."""
-        trap = self.folder / "trap.sh"
-        trap.write_text(f'#!/bin/sh\necho "$0 $*" >> "{self.marker}"\ncat\n')
-        trap.chmod(0o755)
-        return str(trap)
-
-    def run(
-        self,
-        target: Path | str,
-        *words: str,
-        patience: float = 60,
-        memory: int = 2 << 30,
-        timeout: float = 120,
-    ) -> Ended:
-        """Run `codebench run`, and hold what must hold of every end."""
-        (self.folder / "silent.py").write_text(ADAPTER)
-        self.marker.unlink(missing_ok=True)
-        before = self._everything()
-        ended = in_child(
-            RUN,
-            patience,
-            memory,
-            "run",
-            target,
-            "-r",
-            self.folder / "silent.py:Silent",
-            "--repeats=1",
-            "--jobs=1",
-            "-o",
-            self.folder / "results",
-            *words,
-            cwd=self.folder,
-            timeout=timeout,
+def hostile_run(results: Path) -> Path:
+    """Write the run and return its folder."""
+    text = "".join(f"{CODE} line {number}\n" for number in range(1, 21))
+    files = {f"f{at:02}.py": text for at in range(12)}
+    digests = {path: hashlib.sha256(own.encode()).hexdigest() for path, own in files.items()}
+    plain = runs.suite()
+    queries = tuple(
+        replace(
+            query,
+            text=TEXT,
+            tags={**query.tags, "tag": "</script><script>window.pwned=5</script>"},
         )
-        assert not self.marker.exists(), self.marker.read_text()
-        assert self._everything() == before
-        assert ended.status in {0, 2}, ended.stderr
-        assert "Traceback" not in ended.stderr
-        if ended.status == 2:
-            assert ended.stderr.rstrip("\n").split("\n")[-1].startswith("codebench: ")
-            assert ended.stderr.count("codebench: ") == 1
-            assert ended.stdout == ""
-        return ended
-
-    def _everything(self) -> dict[str, object]:
-        """Everything outside the cache and the results: kinds, modes, times and bytes."""
-        found: dict[str, object] = {}
-        for place, folders, files in os.walk(self.folder):
-            if Path(place) == self.folder:
-                folders[:] = [one for one in folders if one not in {"cache", "results"}]
-            folders[:] = [one for one in folders if one != "__pycache__"]
-            for path in (Path(place, name) for name in [*folders, *files]):
-                about = path.lstat()
-                content: object = None
-                if path.is_symlink():
-                    content = path.readlink()
-                elif path.is_file() and about.st_size < 1 << 30:
-                    content = hashlib.sha256(path.read_bytes()).hexdigest()
-                found[str(path)] = (about.st_mode, about.st_mtime_ns if content else None, content)
-        return found
+        for query in plain.queries
+    )
+    name = "s</title><script>window.pwned=6</script>"
+    safe = replace(plain, name="safe", corpus_digest=corpus_digest(digests), queries=queries)
+    rows = {
+        "random": runs.Row("-" * 12, floor=True),
+        NAME: runs.Row("slf-sxt.slf-", ms=3),
+        "javascript:alert(1)": runs.Row("s" * 12, ms=80),
+    }
+    path = runs.made_run(results, rows, asked=safe)
+    folder = path / SUITE / "corpus"
+    folder.mkdir()
+    for file, own in files.items():
+        (folder / file).write_text(own, "utf-8")
+    yaml = path / SUITE / "suite.yaml"
+    renamed = yaml.read_text("utf-8").replace("name: safe", f"name: {json.dumps(name)}")
+    yaml.write_text(renamed, "utf-8")
+    manifest = json.loads((path / MANIFEST).read_text("utf-8"))
+    manifest["machine"] = {"cpu": TEXT}
+    (path / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+    return path
