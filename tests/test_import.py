@@ -62,15 +62,23 @@ def run_folder(suite: Path, results: Path, *words: str) -> Path:
     return run
 
 
+def qrels_of(path: Path) -> list[Any]:
+    return list(ir_measures.read_trec_qrels(str(path)))  # type: ignore[no-untyped-call]
+
+
+def rankings_of(path: Path) -> list[Any]:
+    return list(ir_measures.read_trec_run(str(path)))  # type: ignore[no-untyped-call]
+
+
 def assert_equal_to_ir_measures(
     exported: Path, run: Path, qrels: str, runs: str, pairs: dict[str, str]
 ) -> None:
     """Compare every retriever's figures with ir_measures' on the exported files."""
-    judgments = list(ir_measures.read_trec_qrels(str(exported / qrels)))
+    judgments = qrels_of(exported / qrels)
     queries = {one.query_id for one in judgments}
     scored = score_run(run, list(pairs))
     for one in scored.retrievers:
-        ranking = list(ir_measures.read_trec_run(str(exported / runs.format(one.name))))
+        ranking = rankings_of(exported / runs.format(one.name))
         theirs = ir_measures.calc_aggregate(
             [ir_measures.parse_measure(name) for name in pairs.values()], judgments, ranking
         )
@@ -346,14 +354,14 @@ def test_code_goes_out_level_by_level_and_equals_ir_measures(
     inexact = "\n".join(line for line in notes.splitlines() if "several units" in line)
     compared = 0
     for level in (1, 2, 3):
-        judgments = list(ir_measures.read_trec_qrels(str(out / f"qrels.level-{level}.txt")))
+        judgments = qrels_of(out / f"qrels.level-{level}.txt")
         names = [f"{one}(rel={level})@{k}" for one, k in (("RR", 10), ("R", 10), ("P", 5))]
         for one in score_run(tiny_run, names).retrievers:
             if f"{one.name}, level {level}: " in inexact:
                 continue
             assert one.evaluation is not None
             path = out / "runs" / f"{one.name}.level-{level}.txt"
-            ranking = list(ir_measures.read_trec_run(str(path)))
+            ranking = rankings_of(path)
             measures = [ir_measures.parse_measure(name) for name in ("RR@10", "R@10", "P@5")]
             for found in ir_measures.iter_calc(measures, judgments, ranking):
                 ours = str(found.measure).replace("@", f"(rel={level})@")

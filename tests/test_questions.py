@@ -123,7 +123,7 @@ def test_every_fault_comes_at_once_with_its_line_and_what_was_meant(
         ("questions:\n  - {id: a, question: b}\n", "targets: is missing"),
         ("questions:\n  - {id: a, question: b, targets: [{path: x}], about: c}\n", "not a field"),
         ("questions:\n  - {id: a, question: 3, targets: [{path: x}]}\n", "is not text"),
-        ("queries: []\n", 'did you mean "questions"'),
+        ("queries: []\n", "known: questions"),
         ("- a\n", "is not a mapping"),
         ("questions: [\n", "is not YAML"),
         ("questions:\n  - 7\n", "is not an object"),
