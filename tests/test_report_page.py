@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codebench.cli.main import main
+from codebench.report.page import listing
 from codebench.report.page.board import board, measures_for
 from codebench.report.page.choice import choice_for, choices
 from codebench.report.page.document import LIMIT, page
+from codebench.report.page.listing import Listing
 from codebench.report.page.markup import Scale
 from codebench.results import ANSWERS
 from codebench.scoring import score_run
@@ -187,6 +189,35 @@ def test_nothing_hostile_is_markup(tmp_path: Path) -> None:
     data = data_of(text)
     assert data["queries"][0][1].startswith("<script>window.pwned=1</script> ]]>")
     assert any("window.pwned=4" in line for run in data["code"]["0"] for line in run[1:])
+
+
+def test_floors_alone_and_a_retriever_that_only_crashed(tmp_path: Path) -> None:
+    floors = runs.made_run(tmp_path, {"random": runs.Row("f" * 12, floor=True)})
+    text = made(floors)
+    assert data_of(text, "choices") == []
+    assert "none of them" in text
+    rows = {
+        "random": runs.Row("f" * 12, floor=True),
+        "broken": runs.Row("x" * 12),
+        "silent": runs.Row("", state="failed", reason="it did not start"),
+    }
+    text = made(runs.made_run(tmp_path, rows, minute=1))
+    assert data_of(text)["names"] == ["broken"]
+    assert "12 crashed" in text
+    assert "silent failed: it did not start" in text
+
+
+def test_rankings_are_cut_before_queries_are(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = board([score_run(run, measures_for(20, ()))])
+    whole = json.loads(Listing(own).json(100_000))
+    assert (whole["depth"], len(whole["queries"])) == (20, 12)
+    short = json.loads(Listing(own).json(500))
+    assert (short["depth"], len(short["queries"]), short["code"]) == (3, 12, {})
+    monkeypatch.setattr(listing, "MOST_QUERIES", 3)
+    few = json.loads(Listing(own).json(100_000))
+    assert few["asked"] == 12
+    # The retrievers differ as much at every query, so the IDs decide.
+    assert [query[0] for query in few["queries"]] == ["q00", "q01", "q02"]
 
 
 def test_scales() -> None:
