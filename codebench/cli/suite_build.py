@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_jobs, on_terminal, positive
+from codebench.cli.log_options import add_log, build_by_log
+from codebench.cli.options import add_jobs, on_terminal, positive
 from codebench.cli.progress import Progress
 from codebench.errors import UsageError
 
@@ -23,6 +24,7 @@ examples:
   codebench suite build . -o suites/mine --mode epochs=4
   codebench suite build ../api ../web -o suites/both   one member a repository
   codebench suite build . --questions ours.yaml -o suites/ours   questions by hand
+  codebench suite build . --from-log sessions/ -o suites/agents  what agents did (docs/logs.md)
   codebench suite build --recipe flask -o suites/flask   a public repository, as published
 
 An interrupted build goes on where it was: what a commit edited is kept in the cache.
@@ -42,6 +44,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="YAML of questions by hand, in place of the history (docs/labelling.md)",
+    )
+    source.add_argument(
+        "--from-log",
+        type=Path,
+        action="append",
+        metavar="FILE",
+        help="a query log, or an agent's trajectories, in place of the history: a file or a "
+        "folder of them; repeatable",
     )
     source.add_argument(
         "--recipe",
@@ -86,7 +96,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         )
     parser.add_argument("--dry-run", action="store_true", help="print the funnel, write nothing")
     add_jobs(parser)
-    add_format(parser)
+    add_log(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -95,8 +105,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "-o: say where the suite goes, as in -o suites/NAME (or --dry-run for the funnel alone)"
         )
+    if arguments.log_format and not arguments.from_log:
+        raise UsageError(f"--format: {arguments.log_format} is a log's; add --from-log")
     if arguments.questions or arguments.recipe:
         return _by_hand(arguments) if arguments.questions else _by_recipe(arguments)
+    if arguments.from_log:
+        return build_by_log(arguments, _recipe(arguments).rules)
     if not arguments.repositories:
         raise UsageError("REPOSITORY: name at least one, as `.`; or add --recipe")
     from codebench.gold import building  # noqa: PLC0415  # wrong words fail before imports

@@ -1,0 +1,1 @@
+"""Query logs and agents' trajectories -> queries with targets; a reader is one file here."""
