@@ -34,8 +34,8 @@ class Names(Retriever):
         found = sorted(self.chunks, key=lambda chunk: (score(chunk), chunk.id))[:k]
         return [Hit(c.path, c.start_line, c.end_line) for c in found]
 """
-BROKEN_AT = 5
-UNLOADABLE = 2
+BROKEN_AT = 3
+UNLOADABLE = 1
 QUERY = "t01"
 
 
@@ -55,10 +55,10 @@ class Project:
         self.runs = []
         # A folder that would shadow codebench, were the current directory on the path.
         shadow: dict[str, str | bytes | None] = {"codebench/__init__.py": "raise SystemExit(7)\n"}
-        for step in range(8):
+        for step in range(6):
             files = {"lib/mine.py": adapter(step), **(shadow if step == 0 else {})}
             self.commits.append(self.repository.commit(f"step {step} | <b>", files))
-            if step in {0, 7}:
+            if step in {0, 5}:
                 patch.chdir(self.repository.path)
                 self.runs.append(self._run())
         self.before = self.repository.contents()
@@ -102,11 +102,11 @@ def test_the_first_bad_commit_is_found(
     )
     assert data["first_bad"] == project.commits[BROKEN_AT]
     (found,) = data["found"]
-    assert (found["subject"], found["files"]) == ("step 5 | <b>", ["lib/mine.py"])
-    assert data["commits"] == 7
+    assert (found["subject"], found["files"]) == (f"step {BROKEN_AT} | <b>", ["lib/mine.py"])
+    assert data["commits"] == 5
     outcomes = {step["commit"]: step["outcome"] for step in data["steps"]}
     assert outcomes[project.commits[0]] == "good"
-    assert outcomes[project.commits[7]] == "bad"
+    assert outcomes[project.commits[5]] == "bad"
     assert outcomes[project.commits[BROKEN_AT]] == "bad"
     assert outcomes[project.commits[BROKEN_AT - 1]] == "good"
     assert len(outcomes) == len(data["steps"]) <= 6
@@ -122,7 +122,7 @@ def test_commits_that_cannot_be_judged_are_skipped_and_named(
     branch = Repository(project.folder / "other")
     commits = [
         branch.commit(f"other {step}", {"lib/mine.py": adapter(step)})
-        for step in (0, UNLOADABLE, 6)
+        for step in (0, UNLOADABLE, 5)
     ]
     words = [*ends(project), "-m", "R(rel=3)@10", "--adapter", branch.path / "lib/mine.py:Names"]
     words += ["--good-commit", commits[0], "--bad-commit", commits[2]]
@@ -168,8 +168,8 @@ def test_ends_that_are_no_ends(
     assert "no commit lies between" in told(capsys, *base, "--good-commit", last, code=2)
     turned = ["--good-commit", last, "--bad-commit", first]
     assert "does not lie before" in told(capsys, *base, *turned, code=2)
-    wrong = ["--bad-commit", project.commits[1]]
-    assert f"at {project.commits[1][:12]} the query is not bad" in told(
+    wrong = ["--bad-commit", project.commits[2]]
+    assert f"at {project.commits[2][:12]} the query is not bad" in told(
         capsys, *base, *wrong, code=2
     )
     monkeypatch.chdir(project.folder)
@@ -220,12 +220,12 @@ def test_a_walk_leaves_nothing(project: Project, tmp_path: Path) -> None:
     with walk(locate(file.parent), folder) as own:
         own.check_out(project.commits[0])
         assert (folder / "lib" / "mine.py").read_text() == adapter(0)
-        assert own.between(project.commits[5], project.commits[7]) == (
-            project.commits[7],
-            project.commits[6],
+        assert own.between(project.commits[3], project.commits[5]) == (
+            project.commits[5],
+            project.commits[4],
         )
-        assert own.is_before(project.commits[0], project.commits[7])
-        assert not own.is_before(project.commits[7], project.commits[0])
+        assert own.is_before(project.commits[0], project.commits[5])
+        assert not own.is_before(project.commits[5], project.commits[0])
         assert own.line(project.commits[0]).files == ("codebench/__init__.py", "lib/mine.py")
     assert not folder.exists()
     assert project.repository.contents() == project.before

@@ -54,7 +54,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
     return Project(pytester, monkeypatch)
 
 
-def test_limits_that_are_kept_and_one_run_for_all_tests(project: Project) -> None:
+def test_limits_kept_and_broken_with_one_run_for_all_tests(project: Project) -> None:
     result = project.test(
         """
 import my_tool
@@ -68,19 +68,11 @@ def test_class(codebench_gate, codebench_runs):
     gate = codebench_gate("tiny", my_tool.Names, options={"most": 1}, limits=["failed:0"])
     assert gate.candidate.name == "my_tool.py:Names:most=1"
     assert len(codebench_runs._known) == 2
-"""
-    )
-    result.assert_outcomes(passed=2)
-
-
-def test_a_broken_limit_is_readable(project: Project) -> None:
-    result = project.test(
-        """
-def test_gate(codebench_gate):
+def test_broken(codebench_gate):
     codebench_gate("tiny", "my_tool.py:Names:most=1", limits=["R(rel=3)@10:>=0.99", "failed:0"])
 """
     )
-    result.assert_outcomes(failed=1)
+    result.assert_outcomes(passed=2, failed=1)
     out = result.stdout.str()
     assert "gate failed: my_tool.py:Names:most=1 of " in out
     assert re.search(r"R\(rel=3\)@10:>=0\.99 +failed", out)
@@ -107,15 +99,15 @@ def test_gate(codebench_gate):
     project.test(body).assert_outcomes(passed=1)
     tool = root / "my_tool.py"
     tool.write_text(tool.read_text().replace("-sum", "sum"))
-    result = project.test(body)
-    result.assert_outcomes(failed=1)
+    undecided = body.replace("test_gate", "test_wide").replace(
+        'Path("gate.yaml")', '["R(rel=3)@10:-0.33"]'
+    )
+    result = project.test(body + undecided)
+    result.assert_outcomes(failed=1, passed=1, warnings=1)
     out = result.stdout.str()
     assert re.search(r"R\(rel=3\)@10:-0\.02 +failed", out)
     assert "lost most at t01: 1.000 -> 0.000, where is an expired session token rejected" in out
-    (root / "gate.yaml").write_text("limits: [R(rel=3)@10:-0.33]\n")
-    result = project.test(body)
-    result.assert_outcomes(passed=1, warnings=1)
-    assert "UndecidedWarning: R(rel=3)@10 0.400 -> 0.080" in result.stdout.str()
+    assert "UndecidedWarning: R(rel=3)@10 0.400 -> 0.080" in out
 
 
 WRONG = {
