@@ -417,16 +417,17 @@ def test_an_adapter_finds_modules_beside_it_and_leaves_none(tmp_path: Path, corp
 
 
 def test_index_cost_is_what_the_index_took(measure: Callable[..., Run]) -> None:
-    cost = measure("Costly", ["x"]).retrievers[1].index
+    patient = dataclasses.replace(FAST, index_timeout=60)
+    cost = measure("Costly", ["x"], patient).retrievers[1].index
     assert cost is not None
     assert 0.2 <= cost.cpu_seconds < 1
     assert cost.seconds >= 0.19
     assert 60_000_000 < cost.peak_rss_bytes < 300_000_000
     assert cost.bytes == 12345
-    told = measure("Costly:size=77", ["x"]).retrievers[1].index
+    told = measure("Costly:size=77", ["x"], patient).retrievers[1].index
     assert told is not None
     assert told.bytes == 77
-    healthy = measure("Healthy", ["x"]).retrievers[1].index
+    healthy = measure("Healthy", ["x"], patient).retrievers[1].index
     assert healthy is not None
     assert healthy.bytes is None
     assert healthy.peak_rss_bytes < 60_000_000
