@@ -33,7 +33,9 @@ class Fts5(Retriever):
         self.close()
         self.passages = passages(corpus)
         self.base = sqlite3.connect(":memory:")
-        self.base.execute("CREATE VIRTUAL TABLE texts USING fts5(name, body, detail=column)")
+        # What is indexed is split already: an underline stays inside a word.
+        split = "tokenize=\"unicode61 remove_diacritics 0 tokenchars '_'\""
+        self.base.execute(f"CREATE VIRTUAL TABLE texts USING fts5(name, body, {split})")
         self.base.executemany("INSERT INTO texts VALUES (?, ?)", map(_row, self.passages))
 
     def search(self, text: str, k: int) -> Sequence[Hit]:

@@ -94,9 +94,11 @@ def _reduced(
     for _ in range(ROUNDS):
         basis = np.linalg.qr(forward(np.linalg.qr(backward(basis))[0]))[0]
     small = backward(basis)  # (m, width): the matrix seen from its own most important directions
-    axes, sizes, _ = np.linalg.svd(small, full_matrices=False)
-    kept = min(dimensions, int((sizes > sizes[0] * 1e-6).sum()))
-    axes = np.ascontiguousarray(axes[:, :kept])
+    # The singular vectors of a tall matrix, by the eigenvectors of its small product with itself.
+    squares, turns = np.linalg.eigh((small.T @ small).astype(np.float64))
+    kept = min(dimensions, int((squares > squares[-1] * 1e-9).sum()))
+    best = np.arange(width - 1, width - 1 - kept, -1)
+    axes = (small @ (turns[:, best] / np.sqrt(squares[best]))).astype(np.float32)
     return unit(forward(axes)), axes
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codebench.gate.limits import Limit
     from codebench.gate.verdict import Gate
     from codebench.model import Candidate
+    from codebench.runner.conformance import Conformance
 
 
 class UndecidedWarning(pytest.PytestWarning):
@@ -38,6 +39,15 @@ def codebench_gate(request: pytest.FixtureRequest, codebench_runs: Runs) -> Gate
     Call it as `codebench_gate("tiny", "my_tool.py:MyTool", limits=["nDCG@10:>=0.6"])`.
     """
     return Gated(request.config.rootpath, codebench_runs)
+
+
+@pytest.fixture
+def codebench_check(request: pytest.FixtureRequest) -> Checked:
+    """Return a function that holds an adapter to its contract, as `list retrievers --check` does.
+
+    Call it as `codebench_check("my_tool.py:MyTool")`.
+    """
+    return Checked(request.config.rootpath)
 
 
 class Runs:
@@ -70,6 +80,48 @@ class Runs:
         settings = RunSettings(depth=depth, repeats=repeats, floors=(), null_asks=0)
         results = self._folders.mktemp("codebench")
         return run(opened[0].suite, opened[0].corpus, [candidate], results, settings, folder=root)
+
+
+class Checked:
+    """Holds an adapter to its contract."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def __call__(
+        self, retriever: str | type[Retriever], *, options: Mapping[str, Any] | None = None
+    ) -> Conformance:
+        """Ask hostile questions of a retriever in a process, and fail the test where it breaks.
+
+        It is skipped where the retriever cannot run, with what installs it.
+
+        Args:
+            retriever: a name or `file.py:Class`, with options after a colon as on the command
+                line; or the class itself, at the top of a file.
+            options: of the class.
+
+        Returns:
+            what was found, where nothing is broken.
+        """
+        from codebench.errors import CodebenchError, NothingMeasured  # noqa: PLC0415  # as in `Runs`
+        from codebench.report.conformance import conformance_text  # noqa: PLC0415
+        from codebench.report.text import printable  # noqa: PLC0415
+        from codebench.runner.conformance import check  # noqa: PLC0415
+
+        problem = absent = ""
+        try:
+            found = check(_candidate_of(retriever, options or {}, self._root), self._root)
+        except NothingMeasured as reason:
+            absent = printable(str(reason))
+        except CodebenchError as error:
+            problem = "\n".join(printable(line) for line in str(error).split("\n"))
+        if absent:  # said here, as inside of `except` it would be said twice
+            pytest.skip(absent)
+        if problem:
+            pytest.fail(f"codebench: {problem}", pytrace=False)
+        if not found.sound:
+            pytest.fail(conformance_text([found], "table"), pytrace=False)
+        return found
 
 
 def _untold(*_: object) -> None:
@@ -124,7 +176,7 @@ class Gated:
 
         problem = ""
         try:
-            candidate = self._candidate(retriever, options or {})
+            candidate = _candidate_of(retriever, options or {}, self._root)
             read, strict = self._limits(limits, strict=strict)
             run = self._runs.folder(suite, candidate, self._root, depth=depth, repeats=repeats)
             accepted = None if baseline is None else self._root / baseline
@@ -154,15 +206,18 @@ class Gated:
         texts = [limits] if isinstance(limits, str) else limits
         return parse_limits(texts, "limits"), strict
 
-    def _candidate(self, retriever: str | type[Retriever], options: Mapping[str, Any]) -> Candidate:
-        from codebench.errors import AdapterError  # noqa: PLC0415  # as in `Runs`
-        from codebench.runner.candidates import candidate  # noqa: PLC0415
 
-        if isinstance(retriever, str):
-            if options:
-                raise AdapterError(f"{retriever}: write its options after a colon, as name=value")
-            return candidate(retriever, self._root)
-        return _of_class(retriever, options, self._root)
+def _candidate_of(
+    retriever: str | type[Retriever], options: Mapping[str, Any], root: Path
+) -> Candidate:
+    from codebench.errors import AdapterError  # noqa: PLC0415  # as in `Runs`
+    from codebench.runner.candidates import candidate  # noqa: PLC0415
+
+    if isinstance(retriever, str):
+        if options:
+            raise AdapterError(f"{retriever}: write its options after a colon, as name=value")
+        return candidate(retriever, root)
+    return _of_class(retriever, options, root)
 
 
 def _of_class(kind: type[Retriever], options: Mapping[str, Any], root: Path) -> Candidate:

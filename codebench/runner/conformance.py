@@ -72,6 +72,7 @@ def check(
     folder: Path,
     settings: RunSettings | None = None,
     watched: Sequence[Watched] | None = None,
+    questions: int = 24,
 ) -> Conformance:
     """Hold an adapter to its contract, over the suite `tiny` and hostile questions.
 
@@ -81,6 +82,7 @@ def check(
         settings: limits of time and memory; those of a run by default.
         watched: folders that it must leave alone; the current one, its file's and the home
             folder by default.
+        questions: how many of the suite's own are asked.
 
     Raises:
         AdapterError: it cannot be loaded or made.
@@ -93,7 +95,7 @@ def check(
     watch = Watch(list(places_of_others(Path.cwd(), file) if watched is None else watched))
     with scratch() as place:
         bench = _bench(place, folder, settings)
-        asking = _Asking(bench, known, place / CANARY)
+        asking = _Asking(bench, known, place / CANARY, questions)
         try:
             asking.run()
         except GaveUp as problem:
@@ -129,6 +131,7 @@ class _Asking:
     bench: Bench
     candidate: Candidate
     canary: Path
+    questions: int
     session: Session | None = None
     asked: list[Asked] = field(default_factory=list)
     falls: list[str] = field(default_factory=list)
@@ -145,8 +148,8 @@ class _Asking:
         Raises:
             GaveUp: it cannot be started or indexed, or falls again and again.
         """
-        plain = [query.text for query in read_suite(builtin("suites") / SUITE).queries]
-        plain += PLANTED_QUESTIONS
+        queries = read_suite(builtin("suites") / SUITE).queries[: self.questions]
+        plain = [*PLANTED_QUESTIONS, *(query.text for query in queries)]
         self._start()
         for turn in (0, 1):
             self._all(contract.PLAIN, plain, contract.DEPTH, turn)

@@ -38,6 +38,7 @@ HOSTILE: Mapping[str, tuple[str, ...]] = {
         "\"unbalanced 'quotes` \\",
         "session\ntoken\r\nexpired\t\n",
         "NUL\0inside",
+        "why does self._parse_http(x)[0] != user_id?",
         "100%s {query} ${HOME} $1 \\1 %n",
         "a AND (b OR NOT c) near/3 field:value ^2 ~1 *",
         "( [ { < . * + ? |",
