@@ -2,7 +2,7 @@
 
 It starts the worker, watches the memory of everything that descends from it, and ends all of it
 when it is told to, or when the run itself is gone: the run's end of the control pipe closes
-however the run dies; the worker's folders go then, too. On Linux it adopts what a daemon leaves
+however the run dies. The worker's folders go with it. On Linux it adopts what a daemon leaves
 behind, and the worker dies with it.
 
 It runs as a script of its own (`python keeper.py …`) and imports little, so that it starts in a
@@ -166,8 +166,7 @@ class Keeper:
                     self.measure()
                 if b"k" in asked or not asked:
                     self.tell({"killed": self.kill()})
-                    if not asked:
-                        self.clean()
+                    self.clean()
                     return
             start = time.perf_counter()
             if self.worker and not ready:
@@ -234,7 +233,7 @@ class Keeper:
         return len(ended - {self.worker})
 
     def clean(self) -> None:
-        """Remove the worker's folders, as the run is no longer there to do it."""
+        """Remove the worker's folders: the run may no longer be there to do it."""
         import shutil  # noqa: PLC0415  # only here
 
         os.chdir("/")
