@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from codebench.evaluation import aggregate
 from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
+from codebench.report.label_source import label_notes
 from codebench.report.measuring import load_table, measuring_notes
 from codebench.report.sweeps import sweeps_data, sweeps_text
 from codebench.report.text import (
@@ -170,7 +171,7 @@ def run_notes(scored: ScoredRun) -> list[str]:
         notes += [f"{one.name}: {note}" for note in one.evaluation.notes] if one.evaluation else []
     if not scored.run.complete:
         notes.append("the run is incomplete: what was not asked counts as unanswered")
-    return notes
+    return [*notes, *label_notes(scored)]
 
 
 def _excluded(mean: Aggregate) -> list[str]:
@@ -196,7 +197,8 @@ def funnel_line(funnel: tuple[tuple[str, int], ...]) -> str:
     """Return the funnel on one line: what came in, what each filter took, what is left."""
     if not funnel:
         return ""
-    (_, first), *dropped, (_, last) = funnel
+    (what, first), *dropped, (_, last) = funnel
     taken = ", ".join(f"{count} {printable(reason)}" for reason, count in dropped)
     less = f" - {taken}" if taken else ""
-    return f"{first} commits after the snapshot{less} = {last} queries"
+    whole = "commits after the snapshot" if what == "commits" else printable(what)
+    return f"{first} {whole}{less} = {last} queries"
