@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+PADDING = (b"# " + b"x" * 70 + b"\n") * 800
 DEADLY = b"def deadly():\n    pass\n"
 
 
@@ -33,7 +37,7 @@ def cache(tmp_path: Path) -> Iterator[ChunkCache]:
 
 def contents(count: int) -> list[tuple[tuple[str, str], bytes]]:
     return [
-        ((f"{number:040x}", "python"), f"def f{number}():\n    return 1\n".encode() * 2000)
+        ((f"{number:040x}", "python"), PADDING + f"def f{number}():\n    return 1\n".encode())
         for number in range(count)
     ]
 
@@ -76,3 +80,38 @@ def test_nothing_to_parse_starts_no_process(cache: ChunkCache) -> None:
     with Outliner(cache) as outliner:
         assert list(outliner.parse([])) == []
         assert outliner._pool is None
+
+
+def test_workers_end_when_who_started_them_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from codebench.corpus.cache import ChunkCache\n"
+        "from codebench.corpus.outliner import Outliner\n"
+        "if __name__ == '__main__':\n"
+        "    outliner = Outliner(ChunkCache(Path(sys.argv[1])), 2)\n"
+        "    list(outliner.parse([(('1' * 40, 'python'), b'x = 1\\n')]))\n"
+        "    print(*outliner._pool._processes, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    with subprocess.Popen(
+        [sys.executable, str(file), str(tmp_path / "cache.sqlite")], stdout=subprocess.PIPE
+    ) as started:
+        assert started.stdout is not None
+        workers = [int(word) for word in started.stdout.readline().split()]
+        started.kill()
+    assert workers
+    deadline = time.monotonic() + 30
+    while any(map(is_alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(is_alive, workers))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

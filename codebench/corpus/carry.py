@@ -6,7 +6,8 @@ First match wins:
 2. the path followed through renames, then the same name;
 3. the same name-masked fingerprint, where it is unique and long enough to mean something;
 4. the same qualified name, where it is unique, and alike to at least 0.3;
-5. the same name and kind, alike to at least 0.5 in the file or 0.75 elsewhere, the best first.
+5. the same name and kind, alike to at least 0.5 in the file, or to 0.75 elsewhere where at most
+   50 symbols have that name; the most alike.
 
 What is carried but alike to less than 0.3 has drifted: its name means something else by now.
 """
@@ -17,6 +18,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ DRIFTED = 0.3
 ALIKE_BY_NAME = 0.3
 ALIKE_IN_FILE = 0.5
 ALIKE_ELSEWHERE = 0.75
+
+MAX_NAMESAKES = 50
+"""A name that more symbols have (`__init__`, `run`) says nothing of where one of them went."""
+
+_BAGS_HELD = 2048
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
@@ -57,7 +64,7 @@ class Carried:
         return self.similarity < DRIFTED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Origin:
     """A chunk as it stands where it is carried from.
 
@@ -71,6 +78,11 @@ class Origin:
     text: Callable[[], str]
     renamed: str
 
+    @cached_property
+    def bag(self) -> Counter[str]:
+        """The tokens of its text, each with its count."""
+        return _bag(self.text())
+
 
 def similarity(one: str, other: str) -> float:
     """Return the Dice coefficient of two texts' bags of tokens: 1 where they hold the same.
@@ -78,7 +90,14 @@ def similarity(one: str, other: str) -> float:
     Twice the common tokens over all tokens (Dice, Ecology 26, 1945), the bag form of what
     difflib calls a ratio; the order of tokens plays no part.
     """
-    first, second = Counter(_TOKEN.findall(one)), Counter(_TOKEN.findall(other))
+    return _dice(_bag(one), _bag(other))
+
+
+def _bag(text: str) -> Counter[str]:
+    return Counter(_TOKEN.findall(text))
+
+
+def _dice(first: Counter[str], second: Counter[str]) -> float:
     total = first.total() + second.total()
     return 2 * (first & second).total() / total if total else 1.0
 
@@ -126,9 +145,9 @@ class Place:
         self, tables: Mapping[str, FileTable], text: Callable[[Chunk], str], *, whole: bool
     ) -> None:
         self._tables = tables
-        self._text = text
         self._whole = whole
         self._by: dict[str, Mapping[str, list[Chunk]]] = {}
+        self._bag = lru_cache(_BAGS_HELD)(lambda chunk: _bag(text(chunk)))
 
     def find(self, origin: Origin) -> Carried | None:
         """Return where a chunk stands in this snapshot; None where it is lost."""
@@ -156,7 +175,8 @@ class Place:
         ]
         files = {chunk.path, origin.renamed}
         here = [one for one in named if one.path in files]
-        for group, least in ((here, ALIKE_IN_FILE), (named, ALIKE_ELSEWHERE)):
+        elsewhere = named if len(named) <= MAX_NAMESAKES else []
+        for group, least in ((here, ALIKE_IN_FILE), (elsewhere, ALIKE_ELSEWHERE)):
             ranked = sorted(((self._alike(origin, one), one.id) for one in group), reverse=True)
             if ranked and ranked[0][0] >= least:
                 best = next(one for one in group if one.id == ranked[0][1])
@@ -166,7 +186,7 @@ class Place:
     def _alike(self, origin: Origin, found: Chunk) -> float:
         if found.fingerprint == origin.chunk.fingerprint:
             return 1.0
-        return similarity(origin.text(), self._text(found))
+        return _dice(origin.bag, self._bag(found))
 
     def _named(self, path: str, chunk: Chunk) -> Chunk | None:
         """Return the chunk of that name in a file: of repeats by fingerprint, then by order."""

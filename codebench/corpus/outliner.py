@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import sys
+import threading
+import time
 import zlib
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
@@ -35,6 +37,9 @@ MAX_BYTES = 1 << 20
 _GROUP_BYTES = 500_000
 """What a worker is given at once. Versions of a file that come together are read fastest."""
 
+_GROUPS_PER_POOL = 200
+"""Workers are replaced after so many groups: what a parser has freed, its process still holds."""
+
 _MEMORY = 4 << 30
 """Bytes of address space a worker may have: a file made to burst a parser ends that worker."""
 
@@ -56,6 +61,7 @@ class Outliner:
         self._rows = rows or outline_rows
         self._jobs = jobs or max(2, os.cpu_count() or 1)
         self._pool: ProcessPoolExecutor | None = None
+        self._submitted = 0
 
     def __enter__(self) -> Self:
         """Return itself; the pool starts when there is something to parse."""
@@ -84,6 +90,10 @@ class Outliner:
         """
         waiting: deque[tuple[list[Content], Future[list[bytes]] | None]] = deque()
         for group in _groups(contents):
+            if self._submitted >= _GROUPS_PER_POOL:
+                while waiting:
+                    yield from self._finish(*waiting.popleft())
+                self._replace_pool()
             waiting.append((group, self._submit(group)))
             if len(waiting) > 2 * self._jobs:
                 yield from self._finish(*waiting.popleft())
@@ -96,10 +106,17 @@ class Outliner:
         if self._pool is None:
             # A forked worker would inherit, and keep open, the pipes to git.
             self._pool = _pool(self._jobs)
+        self._submitted += 1
         try:
             return self._pool.submit(self._rows, _work(group))
         except BrokenProcessPool:
             return None
+
+    def _replace_pool(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+        self._pool = None
+        self._submitted = 0
 
     def _finish(
         self, group: Sequence[Content], future: Future[list[bytes]] | None
@@ -162,18 +179,31 @@ def _work(group: Sequence[Content]) -> list[tuple[str, bytes]]:
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_prepare)
+    return ProcessPoolExecutor(
+        jobs,
+        mp_context=get_context("spawn"),
+        initializer=_prepare,
+        initargs=(os.getpid(),),
+    )
 
 
-def _prepare() -> None:
+def _prepare(parent: int) -> None:
     # Ctrl-C reaches the whole group; who started the workers ends them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     if sys.platform != "win32":
         import resource  # noqa: PLC0415  # not everywhere
 
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         limit = _MEMORY if hard == resource.RLIM_INFINITY else min(_MEMORY, hard)
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when who started it was killed: nobody would ever ask it anything."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def outline_rows(work: Sequence[tuple[str, bytes]]) -> list[bytes]:
