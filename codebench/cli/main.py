@@ -24,6 +24,7 @@ VERBS = {
     "gate": "hold a run against limits and a baseline: verdict, exit code, JUnit",
     "history": "one measure over the runs that are kept, with verdicts between neighbours",
     "bisect": "the commit of an adapter that made one query worse",
+    "replay": "agents' own search steps, asked of retrievers: tokens to the first target",
     "align": "correlate measures of runs with online figures",
     "list": "built-in retrievers, suites, measures; stored runs",
     "cache": "what is kept between runs: show it, clear it",

@@ -251,7 +251,9 @@ def _understood(
             progress("resolving tasks", count, 0)
             maker.take(task)
     made = maker.finish()
-    funnel = (("tasks", count), *sorted(made.dropped.items()), ("queries", len(made.queries)))
+    whole = len(made.queries) + made.dropped.total()
+    dropped = sorted(made.dropped.items())
+    funnel = (("candidates", whole), *dropped, ("queries", len(made.queries)))
     suite = Suite(
         name="",
         repository=source.name,

@@ -114,8 +114,11 @@ def _told(path: Path) -> str:
             return "claude-code"
         if {"type", "payload"} <= keys:
             return "codex"
-        if keys & {"kind", "query", "action", "observation", "history"}:
-            return "openhands" if keys & {"action", "observation", "history"} else "jsonl"
+        events = str(data.get("kind")).endswith("Event") or {"action", "args"} <= keys
+        if events or keys & {"observation", "history"}:
+            return "openhands"
+        if keys & {"kind", "query", "path"}:
+            return "jsonl"
         if count >= _LOOKED_AT:
             break
     return ""

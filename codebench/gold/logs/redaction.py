@@ -58,8 +58,8 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = (
         "secrets by name",
         # A value that is code (a name, a call) stays: what is asked about `token` is no secret.
         re.compile(
-            rf"(?<![A-Za-z0-9])([\w-]{{0,30}}?{_NAMED}['\"]?\s*[=:]\s*['\"]?)"
-            rf"(?=\S*\d)(?![A-Za-z_.]+\()({_VALUE})"
+            rf"(?<![A-Za-z0-9])([\w-]{{0,30}}?{_NAMED}['\"]?"
+            rf"(?:[=:]['\"]?(?![=:])|\s*[=:]\s*['\"]?(?=\S*\d)))(?![\w.]+\()({_VALUE})"
         ),
         r"\1<secret>",
     ),

@@ -31,18 +31,12 @@ _NUMBERED = re.compile(r"^(\d+):", re.MULTILINE)
 _WRAPPED = re.compile(r"<(pr_description|issue)>\s*(.+?)\s*</\1>", re.DOTALL)
 _ISSUE = re.compile(r"ISSUE:\s*\n(.+?)\n\s*INSTRUCTIONS:", re.DOTALL)
 _RANGE = re.compile(r"^\s*edit\s+(\d+):(\d+)\s*\n(.*?)\n?end_of_edit", re.DOTALL)
-_FAILED = (
-    "no replacement was performed",
-    "your proposed edit has introduced new syntax error",
-    "your edit was not applied",
-    "no file open",
-    "not found",
-    "error:",
-    "usage:",
-    "invalid",
-    "does not exist",
-    "is not a number",
-    "traceback (most recent call last)",
+_FAILED = re.compile(
+    r"\A\s*(?:error\b|usage:|invalid|file \S+ (?:not found|does not exist)|no file open|"
+    r"no replacement was performed|traceback \(most recent|the path \S+ does not exist|"
+    r"ls: cannot|cat: )|your proposed edit has introduced|your edit was not applied|"
+    r"no replacement was performed",
+    re.IGNORECASE,
 )
 _UNDONE = "undo_edit"
 
@@ -216,8 +210,7 @@ class _Run:
 
 
 def _failed(output: str) -> bool:
-    head = output[:400].lower()
-    return any(word in head for word in _FAILED)
+    return bool(_FAILED.search(output[:400]))
 
 
 def _with_lines(output: str) -> str:

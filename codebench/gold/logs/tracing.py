@@ -107,7 +107,8 @@ class Tracer:
         for step in steps:
             # What several commands printed cannot be told apart: it counts once.
             own = output if step is steps[-1] else ""
-            self.base = replace(before, root=posixpath.join(before.root, step.folder))
+            root = posixpath.join(before.root, step.folder).rstrip("/")
+            self.base = replace(before, root=root)
             if step.kind == "read" and step.place is not None:
                 self.read(step.place, own, ok=ok)
             elif step.kind == "search":
