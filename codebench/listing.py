@@ -45,7 +45,7 @@ class ListedSuite:
         name: as `run` takes it.
         queries, targets: how many; targets of all grades.
         tags: the tags that it can be cut by, sorted.
-        digest: of the suite.
+        digest: of the suite; empty where its corpus is another one on other machines.
         problem: why it cannot be read; empty where it can.
     """
 
@@ -129,7 +129,7 @@ def _suite(folder: Path) -> ListedSuite:
         queries=len(suite.queries),
         targets=sum(len(query.targets) for query in suite.queries),
         tags=tuple(sorted({tag for query in suite.queries for tag in query.tags})),
-        digest=suite_digest(suite),
+        digest=suite_digest(suite) if suite.corpus_digest else "",
     )
 
 
