@@ -60,7 +60,7 @@ def score_run(
         (member, score(read_run(path), measures, only)) for member, path in member_runs(folder)
     ]
     whole = manifest["ended"] and len(parts) == len(manifest["members"])
-    return union(folder, manifest["name"], parts, whole=whole)
+    return union(folder, manifest, parts, whole=whole)
 
 
 def depth_of(folder: Path) -> int:

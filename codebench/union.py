@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import merge
 from codebench.measures.latency import latency_summary
@@ -13,13 +13,13 @@ from codebench.results import RetrieverRun, Run
 from codebench.scored import Scored, ScoredRun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     Part = tuple[str, ScoredRun]
 
 
-def union(path: Path, name: str, parts: Sequence[Part], *, whole: bool) -> ScoredRun:
+def union(path: Path, own: Mapping[str, Any], parts: Sequence[Part], *, whole: bool) -> ScoredRun:
     """Put the scored runs of several suites into one.
 
     Queries become `MEMBER/QUERY`. A retriever counts where every suite was asked of it; costs
@@ -27,17 +27,18 @@ def union(path: Path, name: str, parts: Sequence[Part], *, whole: bool) -> Score
 
     Args:
         path: the folder of them all.
-        name: of the suite of several.
+        own: the manifest of the run over them all.
         parts: each member's name and scored run, of the same measures.
         whole: whether every member was asked.
     """
     first = parts[0][1]
+    name = own["name"]
     names = [one.name for one in first.retrievers]
     common = [
         one for one in names if all(one in {r.name for r in part.retrievers} for _, part in parts)
     ]
     return ScoredRun(
-        run=_run(path, name, parts, whole=whole),
+        run=_run(path, own, parts, whole=whole),
         suite=_suite(name, parts),
         digest=_digest(parts),
         measures=first.measures,
@@ -46,12 +47,13 @@ def union(path: Path, name: str, parts: Sequence[Part], *, whole: bool) -> Score
     )
 
 
-def _run(path: Path, name: str, parts: Sequence[Part], *, whole: bool) -> Run:
+def _run(path: Path, own: Mapping[str, Any], parts: Sequence[Part], *, whole: bool) -> Run:
     runs = [part.run for _, part in parts]
     corpora = [run.manifest.get("corpus", {}) for run in runs]
     manifest = {
         **runs[0].manifest,
-        "suite": {"name": name},
+        "suite": {"name": own["name"]},
+        "updates": own.get("updates", []),
         "corpus": {
             what: sum(corpus.get(what, 0) for corpus in corpora) for what in ("files", "chunks")
         },

@@ -12,6 +12,7 @@ from codebench.errors import ResultsError
 from codebench.home import builtin
 from codebench.results.several import member_runs, read_several
 from codebench.scoring import score_run
+from tests.repositories import grown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,3 +105,45 @@ def test_a_folder_of_several_without_any_run_is_an_error(tmp_path: Path) -> None
     )
     with pytest.raises(ResultsError, match="none of its suites was begun"):
         member_runs(tmp_path)
+
+
+FOLLOWING = """
+from codebench import Hit, Retriever
+
+class Following(Retriever):
+    def index(self, corpus):
+        self.paths = {table.path for table in corpus.tables}
+    def update(self, corpus, changed_paths):
+        self.paths = {p for p in self.paths | set(changed_paths) if (corpus.path / p).exists()}
+        return True
+    def search(self, text, k):
+        return [Hit(path) for path in sorted(self.paths)[:k]]
+"""
+
+
+def test_epochs_are_run_and_updates_measured_from_each_snapshot_to_the_next(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    repository = grown(tmp_path / "shop", edits=8)
+    suite = tmp_path / "suite"
+    assert main(["suite", "build", str(repository.path), "-o", str(suite), "--mode=epochs=2"]) == 0
+    (tmp_path / "mine.py").write_text(FOLLOWING)
+    capsys.readouterr()
+    words = ["run", str(suite), "-r", f"{tmp_path / 'mine.py'}:Following", "-r", "bm25"]
+    words += ["--repeats", "1", "--updates", "-o", str(tmp_path / "results")]
+    assert main([*words, "--format", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    rows = {row["retriever"].rpartition(":")[2]: row for row in data["updates"]}
+    assert (rows["Following"]["from"], rows["Following"]["to"]) == ("epoch-1", "epoch-2")
+    assert rows["Following"]["update_seconds"] >= 0
+    assert (rows["Following"]["different"], rows["Following"]["asked"]) == (0, 8)
+    assert rows["Following"]["changed"] == 2
+    assert rows["bm25"]["update_seconds"] is None
+    assert rows["bm25"]["rebuild_seconds"] > 0
+    assert main(["score", data["run"]]) == 0
+    assert "epoch-1 to epoch-2" in capsys.readouterr().out
+
+
+def test_updates_need_several_snapshots(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "tiny", "--updates"]) == 2
+    assert "--updates needs a suite of several snapshots" in capsys.readouterr().err

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codebench.cli.options import (
     DEFAULT_RESULTS,
@@ -24,6 +25,7 @@ from codebench.cli.run_options import (
     executor_of,
     settings_of,
 )
+from codebench.errors import UsageError
 from codebench.measures.names import check_depth
 
 if TYPE_CHECKING:
@@ -41,6 +43,9 @@ examples:
   codebench run tiny -r bm25 -r ./mine.py:MyTool  one's own adapter on the built-in suite
   codebench run . -r bm25:k1=1.2,b=0.75 -m R(rel=3)@10 -k 20 --format json
 """
+
+
+_ASKED_OF_UPDATES = 20
 
 
 def parser() -> argparse.ArgumentParser:
@@ -96,6 +101,10 @@ def run(arguments: argparse.Namespace) -> int:
     progress = Progress(shown=on_terminal())
     try:
         opened = open_target(arguments.target, recipe, progress.step)
+        if arguments.updates and not opened[0].several:
+            raise UsageError(
+                "--updates needs a suite of several snapshots (suite build --mode epochs=N)"
+            )
         with executor_of(arguments) as cluster:
             asking = _Asking(arguments, chosen, settings, progress, cluster)
             folder = asking.all(opened)
@@ -130,6 +139,19 @@ class _Asking:
             results.absolute(),
             lambda member, folder: self.one(members[member], folder),
             resume=self._resumes,
+            updates=partial(self._updates, opened) if self.arguments.updates else None,
+        )
+
+    def _updates(self, opened: Sequence[Opened], folder: Path) -> list[dict[str, Any]]:
+        from codebench.runner.several import update_costs  # noqa: PLC0415  # as in `run`
+
+        return update_costs(
+            folder,
+            [(one.member, one.corpus) for one in opened],
+            self.candidates,
+            self.settings,
+            [query.text for one in opened for query in one.suite.queries][:_ASKED_OF_UPDATES],
+            beside=Path.cwd(),
         )
 
     def one(self, opened: Opened, results: Path) -> Path:

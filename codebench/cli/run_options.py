@@ -80,6 +80,11 @@ def add_measuring(parser: argparse.ArgumentParser) -> None:
         help="ask a sample again after a restart, and count the answers that changed",
     )
     group.add_argument(
+        "--updates",
+        action="store_true",
+        help="in a suite of several snapshots: what bringing an index from one to the next costs",
+    )
+    group.add_argument(
         "--jobs",
         type=positive(int),
         default=1,

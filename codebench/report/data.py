@@ -41,6 +41,7 @@ def run_data(scored: ScoredRun, how: How = "macro") -> dict[str, Any]:
         "complete": scored.run.complete,
         "machine": scored.run.manifest.get("machine", {}),
         "harness": harness_data(scored),
+        **({"updates": updates} if (updates := scored.run.manifest.get("updates")) else {}),
         "aggregate": words,
         "retrievers": retrievers,
     }

@@ -84,6 +84,25 @@ def load_table(scored: ScoredRun, *, markdown: bool) -> str:
     return table(headers, rows, markdown=markdown)
 
 
+def updates_table(scored: ScoredRun, *, markdown: bool) -> str:
+    """Return what updates cost beside rebuilds; nothing where they were not measured."""
+    rows = [
+        [
+            row["retriever"],
+            f"{row['from']} to {row['to']}",
+            str(row["changed"]),
+            NONE if row["update_seconds"] is None else f"{row['update_seconds']:.2f}",
+            f"{row['rebuild_seconds']:.2f}",
+            NONE if row["update_seconds"] is None else f"{row['different']} of {row['asked']}",
+        ]
+        for row in scored.run.manifest.get("updates", ())
+    ]
+    if not rows:
+        return ""
+    headers = ["updates", "snapshots", "files", "update s", "rebuild s", "other hits"]
+    return table(headers, rows, markdown=markdown)
+
+
 def _offered(point: LoadPoint) -> str:
     if point.rate:
         return f"{point.rate:g}/s"

@@ -8,7 +8,7 @@ from codebench.evaluation import aggregate
 from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
 from codebench.report.label_source import label_notes
-from codebench.report.measuring import load_table, measuring_notes
+from codebench.report.measuring import load_table, measuring_notes, updates_table
 from codebench.report.sweeps import sweeps_data, sweeps_text
 from codebench.report.text import (
     NONE,
@@ -74,6 +74,7 @@ def summary(
         _title(scored, markdown=markdown),
         table(headers, rows, markdown=markdown),
         load_table(scored, markdown=markdown),
+        updates_table(scored, markdown=markdown),
         lines(notes, markdown=markdown),
         *sweeps_text(scored, markdown=markdown),
     ]

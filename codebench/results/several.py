@@ -21,13 +21,27 @@ MEMBERS = "members"
 KIND = "several suites"
 
 
-def write_several(path: Path, name: str, members: Sequence[str], *, ended: bool) -> None:
-    """Write the manifest of a run over several suites.
+def write_several(
+    path: Path,
+    name: str,
+    members: Sequence[str],
+    *,
+    ended: bool,
+    updates: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Write the manifest of a run over several suites; `updates` as `update_row` makes them.
 
     Raises:
         ResultsError: the folder cannot be written.
     """
-    data = {"format": FORMAT, "kind": KIND, "name": name, "members": list(members), "ended": ended}
+    data = {
+        "format": FORMAT,
+        "kind": KIND,
+        "name": name,
+        "members": list(members),
+        "ended": ended,
+        **({"updates": list(updates)} if updates else {}),
+    }
     scratch = path / f"{MANIFEST}.new"
     try:
         scratch.write_text(json.dumps(data, indent=2) + "\n", "utf-8")
@@ -55,6 +69,14 @@ def read_several(path: Path) -> Mapping[str, Any] | None:
         if name in {"", ".", ".."} or "/" in name or "\\" in name:
             faults.add("is not a name in the folder members", field="members", value=name)
     fields.flag("ended")
+    for row in fields.objects("updates", ()):
+        for text in ("retriever", "from", "to"):
+            row.text(text)
+        for count in ("changed", "asked", "different"):
+            row.integer(count, low=0, high=2**53)
+        row.number("rebuild_seconds")
+        if row.data.get("update_seconds") is not None:
+            row.number("update_seconds")
     faults.check()
     return data
 
