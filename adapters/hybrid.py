@@ -17,9 +17,9 @@ class Hybrid(Retriever):
     """Reciprocal rank fusion (Cormack et al., SIGIR 2009) of any two retrievers.
 
     A place scores the sum of weight / (k + rank) over the arms that found it. Hits are one place
-    where they overlap one chunk most (a hit without lines is its file's); the place is shown as
-    the arm shows it that ranked it higher, the first arm's where they agree. A later hit of an
-    arm on the same place adds nothing.
+    where they name one chunk, or overlap it most (a hit without lines is its file's); the place
+    is shown as the arm shows it that ranked it higher, the first arm's where they agree. A later
+    hit of an arm on the same place adds nothing.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Hybrid(Retriever):
 
     def index(self, corpus: Corpus) -> None:
         self.tables = corpus.by_path
+        self.places: dict[tuple[object, ...], str] = {}
         self.root = str(corpus.path)
         for one in self.made:
             one.index(corpus)
@@ -67,7 +68,13 @@ class Hybrid(Retriever):
         return [_scored(shown[place][2], scores[place]) for place in best]
 
     def _place(self, hit: Hit) -> str:
-        """Return the chunk that a hit overlaps most, the first of equals; else its file."""
+        """Return the chunk that a hit names or overlaps most; else its file."""
+        known = (hit.path, hit.start_line, hit.end_line, hit.symbol)
+        if known not in self.places:
+            self.places[known] = self._found(hit)
+        return self.places[known]
+
+    def _found(self, hit: Hit) -> str:
         path = hit.path.removeprefix(f"{self.root}/").removeprefix("./")
         table = self.tables.get(path)
         if table is None or hit.start_line is None:
@@ -75,6 +82,8 @@ class Hybrid(Retriever):
         start, end = hit.start_line, hit.end_line or hit.start_line
         common, place = 0, path
         for chunk in table.chunks:
+            if hit.symbol == chunk.name and start == chunk.start_line:
+                return chunk.id
             lines = sum(max(0, min(b, end) - max(a, start) + 1) for a, b in chunk.spans)
             if lines > common:
                 common, place = lines, chunk.id

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SUITE = "tiny"
 CANARY = "canary"
 MOST_FALLS = 3
-_CLOSED_SECONDS = 0.5
+_CLOSED_SECONDS = 0.2
 """For what was told to end and is about to."""
 
 PLANTED = {
