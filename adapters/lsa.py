@@ -90,16 +90,24 @@ def _reduced(
     backward = _product(columns[order], rows[order], values[order], shape[1])
     width = min(dimensions + SPARE, *shape)
     start = np.random.default_rng(0).standard_normal((shape[1], width)).astype(np.float32)
-    basis = np.linalg.qr(forward(start))[0]
+    basis = _directions(forward(start))
     for _ in range(ROUNDS):
-        basis = np.linalg.qr(forward(np.linalg.qr(backward(basis))[0]))[0]
-    small = backward(basis)  # (m, width): the matrix seen from its own most important directions
-    # The singular vectors of a tall matrix, by the eigenvectors of its small product with itself.
-    squares, turns = np.linalg.eigh((small.T @ small).astype(np.float64))
-    kept = min(dimensions, int((squares > squares[-1] * 1e-9).sum()))
-    best = np.arange(width - 1, width - 1 - kept, -1)
-    axes = (small @ (turns[:, best] / np.sqrt(squares[best]))).astype(np.float32)
+        basis = _directions(forward(_directions(backward(basis))))
+    axes = _directions(backward(basis))[:, :dimensions]
     return unit(forward(axes)), axes
+
+
+def _directions(tall: Any) -> Any:
+    """Return an orthonormal basis of the columns' space, the most important direction first.
+
+    By the eigenvectors of the small product of the matrix with itself: numpy's own QR waits for
+    its threads at each column, which on a busy machine takes many times as long.
+    """
+    import numpy as np  # noqa: PLC0415  # as above
+
+    squares, turns = np.linalg.eigh((tall.T @ tall).astype(np.float64))
+    good = np.flatnonzero(squares > squares[-1] * 1e-6)[::-1]
+    return (tall @ (turns[:, good] / np.sqrt(squares[good]))).astype(np.float32)
 
 
 def _product(rows: Any, columns: Any, values: Any, height: int) -> Callable[[Any], Any]:
