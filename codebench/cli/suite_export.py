@@ -24,9 +24,7 @@ which figures are the same there and here, and README.txt in the folder what cou
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("suite", metavar="SUITE", help="a built-in suite, or a suite folder")
-    parser.add_argument(
-        "--format", choices=("trec", "beir"), required=True, help="for which tools"
-    )
+    parser.add_argument("--format", choices=("trec", "beir"), required=True, help="for which tools")
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FOLDER", help="a new folder"
     )
