@@ -154,7 +154,7 @@ def build_from_log(
         NothingMeasured: the log gave no query.
     """
     check_free(folder, force=force)
-    form = asked.form or format_of(asked.logs)
+    form = asked.form or format_of(asked.logs, mapped=asked.columns is not None)
     files = files_of(asked.logs, form)
     intake = _Intake(Redactor(asked.salt))
     with (

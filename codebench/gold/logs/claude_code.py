@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.gold.logs.patches import between
 from codebench.gold.logs.record import Change, Place, lines_of
-from codebench.gold.logs.streams import json_lines
+from codebench.gold.logs.streams import json_lines, word
 from codebench.gold.logs.swe_agent import text_of
 from codebench.gold.logs.times import seconds_of
 from codebench.gold.logs.tracing import FILES, Tracer
@@ -42,7 +42,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """Yield the records of one session file, without the turns that were rolled back."""
     session = _Session(path.stem)
     for line, data in json_lines(path, skipped):
-        kind = data.get("type")
+        kind = word(data.get("type"))
         if kind in {"user", "assistant"}:
             message = data.get("message")
             if not isinstance(message, dict):
@@ -154,7 +154,7 @@ class _Session:
     def _use(
         self, line: int, block: dict[str, Any], turn: int | None, root: str, skipped: Skipped
     ) -> None:
-        name, key, arguments = block.get("name"), block.get("id"), block.get("input")
+        name, key, arguments = word(block.get("name")), block.get("id"), block.get("input")
         if name not in _USED or not isinstance(key, str) or not isinstance(arguments, dict):
             skipped.ignore(f"tool {name}")
             return
@@ -188,7 +188,7 @@ class _Session:
             self._tracer.ran(words.get("command", ""), output, ok=ok)
         elif use.name == "Grep":
             only = Place(words["path"]) if re.search(r"\.\w+$", words.get("path", "")) else None
-            self._tracer.searched(words.get("pattern", ""), output, "ripgrep", ok=ok, only=only)
+            self._tracer.searched(words.get("pattern", ""), output, "grep", ok=ok, only=only)
         elif use.name == "Glob":
             self._tracer.searched(words.get("pattern", ""), output, FILES, ok=ok)
         elif use.name in {"Read", "NotebookRead"} and path:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from codebench.gold.logs.patches import FilePatch, apply_patch, hunks
 from codebench.gold.logs.record import Change
 from codebench.gold.logs.shell import unwrapped
-from codebench.gold.logs.streams import json_lines
+from codebench.gold.logs.streams import json_lines, word
 from codebench.gold.logs.swe_agent import text_of
 from codebench.gold.logs.times import seconds_of
 from codebench.gold.logs.tracing import Tracer
@@ -47,7 +47,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     """Yield the records of one session, without the turns that were rolled back."""
     session = _Session(path.stem)
     for line, data in json_lines(path, skipped):
-        kind, payload = data.get("type"), data.get("payload")
+        kind, payload = word(data.get("type")), data.get("payload")
         if not isinstance(payload, dict):
             payload, kind = data, "response_item" if "type" in data else "session_meta"
         session.at(line, seconds_of(data.get("timestamp")))
@@ -125,7 +125,7 @@ class _Session:
 
     def item(self, data: Mapping[str, Any], skipped: Skipped) -> None:
         """Take a message, a call or an output."""
-        kind = data.get("type")
+        kind = word(data.get("type"))
         if kind == "message":
             if data.get("role") == "user":
                 self._asked(text_of(data.get("content")))
@@ -244,6 +244,6 @@ def _output(said: Any) -> tuple[str, bool]:
         if isinstance(data, dict) and isinstance(data.get("output"), str):
             about = data.get("metadata")
             code = about.get("exit_code") if isinstance(about, dict) else 0
-            return data["output"], code in {0, None}
+            return data["output"], code is None or code == 0
     found = _EXIT.search(text[:500])
     return _BODY.sub("", text, count=1), not found or found[1] == "0"

@@ -80,12 +80,21 @@ def files_of(named: Sequence[Path], form: str) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def format_of(named: Sequence[Path]) -> str:
+def format_of(named: Sequence[Path], *, mapped: bool = False) -> str:
     """Tell a log's format by its names and its first lines.
 
+    Args:
+        named: files or folders.
+        mapped: whether a column map was given: then it is a table.
+
     Raises:
-        UsageError: it cannot be told.
+        UsageError: there is no such file, or it cannot be told.
     """
+    for one in named:
+        if not one.exists():
+            raise UsageError(f"{one}: no such file or folder; --from-log names a log")
+    if mapped:
+        return "csv" if named[0].suffix in rows.CSV_ENDINGS else "jsonl"
     path = next((one for one in named if one.is_file()), None)
     for one in named:
         if path is None and one.is_dir():

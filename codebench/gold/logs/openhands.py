@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.gold.logs.patches import between, unified
 from codebench.gold.logs.record import Change, Place, lines_of
-from codebench.gold.logs.streams import first_character, json_items, json_lines
+from codebench.gold.logs.streams import first_character, json_items, json_lines, word
 from codebench.gold.logs.swe_agent import text_of
 from codebench.gold.logs.times import seconds_of
 from codebench.gold.logs.tracing import FILES, Tracer
@@ -63,10 +63,10 @@ def _evaluated(line: int, data: dict[str, Any], path: Path, skipped: Skipped) ->
     tracer = events.tracer
     tracer.base = replace(
         tracer.base,
-        repository=_word(instance.get("repo")),
-        commit=_word(instance.get("base_commit")),
+        repository=word(instance.get("repo")),
+        commit=word(instance.get("base_commit")),
     )
-    statement = _word(instance.get("problem_statement"))
+    statement = word(instance.get("problem_statement"))
     if statement:
         tracer.at(line, None)
         tracer.asked(statement)
@@ -74,7 +74,7 @@ def _evaluated(line: int, data: dict[str, Any], path: Path, skipped: Skipped) ->
     for event in data["history"]:
         for one in event if isinstance(event, list) else [event]:
             yield from events.take(line, one, path.name, skipped)
-    patch = _word(_inner(data, "test_result").get("git_patch")) or _word(data.get("git_patch"))
+    patch = word(_inner(data, "test_result").get("git_patch")) or word(data.get("git_patch"))
     yield from events.finish(patch)
 
 
@@ -84,7 +84,7 @@ class _Events:
     def __init__(self, session: str) -> None:
         self.tracer = Tracer(session, _WORKSPACE)
         self.asked = False
-        self._waiting: dict[object, tuple[int, dict[str, Any]]] = {}
+        self._waiting: dict[str, tuple[int, dict[str, Any]]] = {}
         self._taken = 0
 
     def take(self, line: int, event: Any, file: str, skipped: Skipped) -> Iterator[Record]:
@@ -123,12 +123,12 @@ class _Events:
                 self.asked = True
         elif name in {"run", "read", "edit", "write", "grep", "glob"}:
             if len(self._waiting) < _KEPT:
-                self._waiting[event.get("id")] = (line, event)
+                self._waiting[str(event.get("id"))] = (line, event)
         else:
             skipped.ignore(f"action {name}")
 
     def _observation(self, event: dict[str, Any], skipped: Skipped) -> None:
-        cause = self._waiting.pop(event.get("cause"), None)
+        cause = self._waiting.pop(str(event.get("cause")), None)
         if cause is None:
             skipped.ignore(f"observation {event['observation']}")
             return
@@ -142,14 +142,14 @@ class _Events:
         self, action: dict[str, Any], output: str, extras: dict[str, Any], *, ok: bool
     ) -> None:
         arguments = _inner(action, "args")
-        path = _word(arguments.get("path"))
+        path = word(arguments.get("path"))
         name = action["action"]
         if name == "run":
-            self.tracer.ran(_word(arguments.get("command")), output, ok=ok)
+            self.tracer.ran(word(arguments.get("command")), output, ok=ok)
         elif name == "grep":
-            self.tracer.searched(_word(arguments.get("pattern")), output, "grep", ok=ok)
+            self.tracer.searched(word(arguments.get("pattern")), output, "grep", ok=ok)
         elif name == "glob":
-            self.tracer.searched(_word(arguments.get("pattern")), output, FILES, ok=ok)
+            self.tracer.searched(word(arguments.get("pattern")), output, FILES, ok=ok)
         elif name == "read" or arguments.get("command") == "view":
             self.tracer.read(_viewed(path, arguments), output, ok=ok)
         elif path:
@@ -165,9 +165,9 @@ class _Events:
         elif isinstance(new, str):
             changes = [Change(None, new)]
         elif isinstance(arguments.get("old_str"), str):
-            changes = [Change(arguments["old_str"], _word(arguments.get("new_str")))]
+            changes = [Change(arguments["old_str"], word(arguments.get("new_str")))]
         elif isinstance(arguments.get("insert_line"), int):
-            text = f"{_word(arguments.get('new_str'))}\n"
+            text = f"{word(arguments.get('new_str'))}\n"
             changes = [Change("", text, arguments["insert_line"] + 1)]
         else:
             changes = [Change(None, _written(arguments))]
@@ -176,7 +176,7 @@ class _Events:
 
 def _plain(event: dict[str, Any]) -> dict[str, Any]:
     """Return an event of the 1.x SDK in the words of the older ones; any other as it is."""
-    kind = event.get("kind")
+    kind = word(event.get("kind"))
     if kind == "MessageEvent":
         message = _inner(event, "llm_message")
         text = text_of(message.get("content"))
@@ -184,7 +184,7 @@ def _plain(event: dict[str, Any]) -> dict[str, Any]:
         return {**event, "action": "message", "source": source, "args": {"content": text}}
     if kind == "ActionEvent":
         inner = _inner(event, "action")
-        name = _NAMES.get(_word(inner.get("kind")), _word(inner.get("kind")) or "unknown")
+        name = _NAMES.get(word(inner.get("kind")), word(inner.get("kind")) or "unknown")
         name = "read" if name == "edit" and inner.get("command") == "view" else name
         key = event.get("tool_call_id") or event.get("id")
         return {**event, "id": key, "action": name, "args": inner}
@@ -198,7 +198,7 @@ def _plain(event: dict[str, Any]) -> dict[str, Any]:
             "content": inner.get("content") or inner.get("output") or "",
             "extras": inner,
         }
-    if isinstance(kind, str):
+    if kind:
         return {"timestamp": event.get("timestamp"), "action": kind}
     return event
 
@@ -233,13 +233,9 @@ def _task(text: str) -> str:
 
 
 def _written(arguments: dict[str, Any]) -> str:
-    return _word(arguments.get("file_text")) or _word(arguments.get("content"))
+    return word(arguments.get("file_text")) or word(arguments.get("content"))
 
 
 def _inner(data: dict[str, Any], name: str) -> dict[str, Any]:
     value = data.get(name)
     return value if isinstance(value, dict) else {}
-
-
-def _word(value: object) -> str:
-    return value if isinstance(value, str) else ""

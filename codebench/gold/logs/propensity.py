@@ -32,6 +32,11 @@ def root(rank: int) -> float:
     return min(math.sqrt(max(rank, 1)), CLIP)
 
 
+def steep(rank: int) -> float:
+    """Return the weight of a click where rank r is looked at with a chance of 1 / r."""
+    return min(float(max(rank, 1)), CLIP)
+
+
 class Propensities:
     """Chances that each rank is looked at, the first one's being 1.
 

@@ -99,6 +99,11 @@ def first_character(path: Path) -> str:
         return file.read(_CHUNK).decode("utf-8-sig", "replace").lstrip()[:1]
 
 
+def word(value: object) -> str:
+    """Return a text as it is, and anything else as an empty one."""
+    return value if isinstance(value, str) else ""
+
+
 def _opened(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
