@@ -73,7 +73,7 @@ def test_a_file_that_kills_a_parser_is_not_parsed_and_the_others_are(cache: Chun
         )
         assert names(outliner, contents(3)), "the outliner goes on"
     with Outliner(cache, 2) as outliner:
-        assert outliner.known([("d" * 40, "python")]), "and does not try it again"
+        assert not outliner.known([("d" * 40, "python")]), "it may have been the machine's fault"
 
 
 def test_nothing_to_parse_starts_no_process(cache: ChunkCache) -> None:

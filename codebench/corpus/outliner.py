@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from codebench.corpus.chunks import CHUNKER_VERSION, Outline, file_table_of, outline, unparsed
 from codebench.corpus.languages import language_of
+from codebench.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -129,12 +130,19 @@ class Outliner:
             except BrokenProcessPool:
                 packed = self._carefully(group)
         blobs = [blob for blob, _ in group]
-        self._cache.put_packed({_key(*b): row for b, row in zip(blobs, packed, strict=True)})
-        for blob, row in zip(blobs, packed, strict=True):
-            yield blob, Outline.from_row(json.loads(zlib.decompress(row)))
+        # What ended its worker is tried again next time: it may have been the machine's fault.
+        kept = {_key(*blob): row for blob, row in zip(blobs, packed, strict=True) if row}
+        self._cache.put_packed(kept)
+        for (blob, data), row in zip(group, packed, strict=True):
+            found = Outline.from_row(json.loads(zlib.decompress(row))) if row else unparsed(data)
+            yield blob, found
 
     def _carefully(self, group: Sequence[Content]) -> list[bytes]:
-        """Parse file by file in workers of their own: the one that ends its worker is left out."""
+        """Parse file by file in workers of their own; nothing for one that ends its worker.
+
+        Raises:
+            CorpusError: workers cannot be started at all.
+        """
         self._pool = None
         packed = []
         pool = _pool(1)
@@ -142,8 +150,9 @@ class Outliner:
             try:
                 packed += pool.submit(self._rows, _work([content])).result()
             except BrokenProcessPool:
-                packed.append(_packed(unparsed(content[1])))
+                packed.append(b"")
                 pool = _pool(1)
+                _check_start(pool)
         pool.shutdown(wait=False)
         return packed
 
@@ -185,6 +194,16 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
         initializer=_prepare,
         initargs=(os.getpid(),),
     )
+
+
+def _check_start(pool: ProcessPoolExecutor) -> None:
+    try:
+        pool.submit(outline_rows, [("", b"")]).result()
+    except BrokenProcessPool:
+        raise CorpusError(
+            "the processes that parse files cannot be started; see what they printed above, or "
+            "give them more memory"
+        ) from None
 
 
 def _prepare(parent: int) -> None:
