@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,6 +98,36 @@ def test_a_child_that_is_silent_between_questions_is_not_ended(
         for pause in (1.5, 0):
             assert dict(shadow.blobs([blob], 100)) == {blob: b"x = 1\n"}
             time.sleep(pause)
+
+
+def test_more_complaints_than_a_pipe_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "ANSWER_SECONDS", 10)
+    repository = Repository(tmp_path / "r")
+    broken = [f"{number:040x}" for number in range(1, 3001)]
+    (repository.path / ".git/objects/00").mkdir()
+    for one in broken:
+        (repository.path / ".git/objects/00" / one[2:]).write_bytes(b"\xff" * 30)
+    with git.shadow(git.locate(repository.path), tmp_path / "shadow") as shadow:
+        assert list(shadow.blobs(broken, 100)) == [(one, None) for one in broken]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "b" * 40 + " blob 5\nshort\n",
+        "a" * 40 + " nonsense 5\nshort\n",
+        "a" * 40 + " blob 4\nshort\n",
+        "a" * 40 + " blob 9\nshort\n",
+        "a" * 40 + " missing\n",
+        "a" * 40 + " blob -1\n",
+        "",
+    ],
+)
+def test_an_answer_that_is_not_what_was_asked(said: str) -> None:
+    child = subprocess.Popen(["printf", "%s", said], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    running = SimpleNamespace(proc=child, stdout=child.stdout)
+    with pytest.raises(GitError, match="it failed"):
+        commands.Command(running, "it failed", 10).content("a" * 40)
 
 
 def test_the_shadow_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -527,19 +527,30 @@ class Shelf:
 '''
 
 
-@pytest.mark.parametrize(
-    "after",
-    [
-        STORE.replace("\n", "\r\n"),
-        "\ufeff" + STORE,
-        STORE + "\n\n",
-        STORE.replace("    ", "\t"),
-        REFORMATTED,
-    ],
-    ids=["CRLF", "byte order mark", "blank lines", "tabs", "reformatted"],
+WORDY = (
+    STORE
+    + '''
+    def label(self):
+        return """one
+two"""
+'''
 )
-def test_what_changes_no_structure(tmp_path: Path, after: str) -> None:
-    targets, funnel = edited(tmp_path / "r", STORE, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (STORE, STORE.replace("\n", "\r\n")),
+        (WORDY, WORDY.replace("\n", "\r\n")),
+        (STORE, "\ufeff" + STORE),
+        (STORE, STORE + "\n\n"),
+        (STORE, STORE.replace("    ", "\t")),
+        (STORE, REFORMATTED),
+    ],
+    ids=["CRLF", "CRLF in a string", "byte order mark", "blank lines", "tabs", "reformatted"],
+)
+def test_what_changes_no_structure(tmp_path: Path, before: str, after: str) -> None:
+    targets, funnel = edited(tmp_path / "r", before, after)
     assert targets is None
     assert funnel[filters.UNCHANGED] == 1
 
