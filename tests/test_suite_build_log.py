@@ -90,6 +90,50 @@ def test_claude_code(place: tuple[Repository, Path], tmp_path: Path) -> None:
     assert len([one for one in suite.queries if one.tags["stratum"] == "natural"]) == 2
 
 
+def test_sub_agents_files_and_resumed_sessions(
+    place: tuple[Repository, Path], tmp_path: Path
+) -> None:
+    repository, logs = place
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    text = (logs / "claude-code" / "session.jsonl").read_text("utf-8")
+    (folder / "one.jsonl").write_text(text, "utf-8")
+    session = "3f2c1a9e-0000-4000-8000-000000000001"
+    (folder / "two.jsonl").write_text(text.replace(session, "another"), "utf-8")
+    about_all = {
+        "sessionId": session,
+        "isSidechain": True,
+        "agentId": "a1",
+        "cwd": "/home/dev/work/shop",
+    }
+    use = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Read",
+        "input": {"file_path": "inventory/pricing.py"},
+    }
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "1"}
+    rows = [
+        {"type": "user", "message": {"role": "user", "content": "Look for prices"}},
+        {"type": "assistant", "message": {"role": "assistant", "content": [use]}},
+        {"type": "user", "message": {"role": "user", "content": [result]}},
+    ]
+    lines = [
+        json.dumps(
+            {**about_all, **row, "uuid": f"s{at}", "timestamp": f"2024-05-12T08:00:10.{at}Z"}
+        )
+        for at, row in enumerate(rows)
+    ]
+    (folder / "agent-a1.jsonl").write_text("\n".join(lines), "utf-8")
+    suite = build(repository.path, folder, tmp_path / "s")
+    first = [one for one in suite.queries if one.text.startswith("Where do we turn")]
+    assert len(first) == 2  # with the sub-agent's reading, and without it
+    assert max(graded(one).get("inventory/pricing.py", 0) for one in first) >= 1
+    assert len([one for one in suite.queries if one.text.startswith("Reject a delivery")]) == 1
+    assert dict(suite.funnel)["copied from another session"] == 1
+    assert not any("Look for prices" in one.text for one in suite.queries)
+
+
 def test_codex(place: tuple[Repository, Path], tmp_path: Path) -> None:
     repository, logs = place
     suite = build(repository.path, logs / "codex", tmp_path / "s", "--format", "codex")

@@ -115,6 +115,8 @@ class _Session:
     ) -> None:
         """Take a message of the person or of the agent."""
         turn = self.place(data)
+        # A sub-agent's own file names the session that it worked for: they are put together.
+        self._name = word(data.get("sessionId")) or self._name
         self._tracer.at(line, seconds_of(data.get("timestamp")))
         root = data.get("cwd") if isinstance(data.get("cwd"), str) else ""
         content = message.get("content")

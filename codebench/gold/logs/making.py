@@ -12,7 +12,7 @@ from codebench.gold import filters
 from codebench.gold.logs import clicks, propensity
 from codebench.gold.logs.behaviour import gather, normal
 from codebench.gold.logs.efforts import Found, effort_of
-from codebench.gold.logs.record import LOG, TRAJECTORY
+from codebench.gold.logs.record import LOG, TRAJECTORY, Place
 from codebench.gold.logs.times import iso_of
 from codebench.gold.related import assign
 from codebench.gold.tags import history_tags
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codebench.gold.logs.efforts import Effort, Navigation
     from codebench.gold.logs.landing import Ground, Landed
     from codebench.gold.logs.moments import Moments
-    from codebench.gold.logs.record import Place, Record
+    from codebench.gold.logs.record import Record
     from codebench.gold.logs.tasks import Task
     from codebench.gold.related import Relations
     from codebench.model import Corpus, Related, Target
@@ -38,6 +38,7 @@ NATURAL, LEXICAL = "natural", "lexical"
 NO_TARGET = "no target of grade 2 or 3"
 SHORT = "text too short"
 LOST = "targets not in the snapshot"
+COPIED = "copied from another session"
 
 MAX_TEXT = 8_000
 MIN_LETTERS = 3
@@ -113,6 +114,7 @@ class Maker:
         self._asked: dict[str, Asked] = {}
         self._landed: dict[str, Landed] = {}
         self._find = lru_cache(_PLACES_HELD)(self._find_anew)
+        self._seen: set[tuple[str, float | None]] = set()
         self.made = Made()
 
     def take(self, task: Task) -> None:
@@ -143,9 +145,13 @@ class Maker:
 
     def _resolve(self, place: Place, record: Record) -> str:
         commit = self._moments.of(record.commit, record.time, self._snapshot)
-        return self._find(commit, record.root, replace(place, rank=0))
+        # Not the place itself: the same one is met at every rank.
+        return self._find(commit, record.root, place.path, (place.start, place.end), place.symbol)
 
-    def _find_anew(self, commit: str, root: str, place: Place) -> str:
+    def _find_anew(
+        self, commit: str, root: str, name: str, span: tuple[int | None, int | None], symbol: str
+    ) -> str:
+        place = Place(name, *span, symbol)
         tree = self._ground.tree(commit)
         path = tree.path(place.path, root)
         landed = self._ground.land(tree, path, tree.chunk(path, place)) if path else None
@@ -202,6 +208,10 @@ class Maker:
             return
         origin = f"{TRAJECTORY}:{task.file}:{first.line}"
         seed = "\0".join([first.query, commit, *(one.chunk for one in targets)])
+        if first.time is not None and (seed, first.time) in self._seen:
+            self.made.dropped[COPIED] += 1  # who resumes a session has its beginning in two files
+            return
+        self._seen.add((seed, first.time))
         name = self._free(f"t-{_digest(seed)}")
         query = self._query(name, first.query, targets, TRAJECTORY, origin, first.time)
         self._add(query, 1.0, {"cluster": name} if effort.patterns else {})
