@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 import sys
@@ -155,10 +156,8 @@ def retry_after(header: str, now: float | None = None) -> float | None:
     import time  # noqa: PLC0415  # few adapters need dates
     from email.utils import parsedate_to_datetime  # noqa: PLC0415
 
-    try:
+    with contextlib.suppress(ValueError):
         return max(0.0, float(header))
-    except ValueError:
-        pass
     try:
         until = parsedate_to_datetime(header).timestamp()
     except (ValueError, TypeError):

@@ -160,7 +160,7 @@ def test_claude_code() -> None:
     searched = of_kind(found, "query", search=True)
     assert [one.query for one in searched] == ["except Denied", "**/*.py", "raise Denied"]
     assert searched[0].results == (Place("api/server.py", 37, 37, rank=1),)  # calls at once
-    assert searched[2].results[0] == Place("/home/dev/work/shop/api/auth.py", 26, 26, rank=1)
+    assert searched[2].results[0] == Place("/home/dev/code/shop/api/auth.py", 26, 26, rank=1)
     edits = of_kind(found, "edit")
     assert [(one.ok, one.created) for one in edits] == [
         (False, False),
@@ -169,8 +169,8 @@ def test_claude_code() -> None:
         (True, False),
     ]
     reads = [one.place for one in of_kind(found, "read")]
-    assert reads[0] == Place("/home/dev/work/shop/api/server.py", 28, 42)
-    assert reads[1] == Place("/home/dev/work/shop/api/auth.py")  # the sub-agent's, whole
+    assert reads[0] == Place("/home/dev/code/shop/api/server.py", 28, 42)
+    assert reads[1] == Place("/home/dev/code/shop/api/auth.py")  # the sub-agent's, whole
     assert reads[3] == Place("inventory/store.py", 30, 37)
     assert skipped.ignored == {"tool TodoWrite": 1}
 

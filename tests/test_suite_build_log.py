@@ -104,7 +104,7 @@ def test_sub_agents_files_and_resumed_sessions(
         "sessionId": session,
         "isSidechain": True,
         "agentId": "a1",
-        "cwd": "/home/dev/work/shop",
+        "cwd": "/home/dev/code/shop",
     }
     use = {
         "type": "tool_use",

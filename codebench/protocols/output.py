@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass
@@ -244,10 +245,8 @@ def _number(value: Any) -> float | None:
     if value is None or value == "":
         return None
     if isinstance(value, int | float | str) and not isinstance(value, bool):
-        try:
+        with contextlib.suppress(ValueError, OverflowError):
             return float(value)
-        except (ValueError, OverflowError):
-            pass
     raise ValueError(f"{shown(value)} is no score")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -87,11 +88,10 @@ class LanguageServer:
     def end(self) -> None:
         """Shut it down as the protocol wants it, and end it if it does not."""
         try:
-            if self._talk.alive:
-                self.ask("shutdown", None)
-                self.tell("exit", None)
-        except ToolError:
-            pass  # it is ended all the same
+            with contextlib.suppress(ToolError):  # it is ended all the same
+                if self._talk.alive:
+                    self.ask("shutdown", None)
+                    self.tell("exit", None)
         finally:
             self._talk.end()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import re
 import ssl
@@ -138,10 +139,8 @@ class Service:
 
     def _connection(self) -> tuple[bool, http.client.HTTPConnection]:
         """Return whether a connection was used before, and the connection."""
-        try:
+        with contextlib.suppress(IndexError):
             return True, self._idle.pop()
-        except IndexError:
-            pass
         host, port = self._base.hostname or "", self._base.port
         if self._tls:
             secure = http.client.HTTPSConnection

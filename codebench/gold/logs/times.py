@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from datetime import UTC, datetime
 
@@ -32,10 +33,8 @@ def seconds_of(value: object) -> float | None:
 
 
 def _text(text: str) -> float | None:
-    try:
+    with contextlib.suppress(ValueError):
         return seconds_of(float(text))
-    except ValueError:
-        pass
     try:
         moment = datetime.fromisoformat(text)
         found = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
