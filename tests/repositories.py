@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time as clock
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile
 
 EPOCH = 1_600_000_000
 DAY = 86_400
@@ -133,32 +134,43 @@ def in_child(code: str, *arguments: object, cwd: Path | None = None, timeout: fl
     """
     words = [sys.executable, "-c", f"import sys\n{code}", *map(str, arguments)]
     root = str(Path(__file__).parent.parent)
-    with TemporaryFile() as out, TemporaryFile() as err:
+    with TemporaryFile() as out, TemporaryFile() as err, NamedTemporaryFile("r") as usage:
         began = clock.monotonic()
-        child = subprocess.Popen(
-            words, stdout=out, stderr=err, cwd=cwd, env={**os.environ, "PYTHONPATH": root}
+        launcher = subprocess.Popen(
+            [sys.executable, "-c", _LAUNCHER, usage.name, *words],
+            stdout=out,
+            stderr=err,
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": root},
+            start_new_session=True,
         )
-        while True:
-            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
-            if pid:
-                break
-            if clock.monotonic() - began > timeout:
-                child.kill()
-                child.wait()
-                raise TimeoutError(f"{code}: still running after {timeout} s")
-            clock.sleep(0.02)
-        child.returncode = os.waitstatus_to_exitcode(status)
+        try:
+            launcher.wait(timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(launcher.pid, signal.SIGKILL)
+            launcher.wait()
+            raise TimeoutError(f"{code}: still running after {timeout} s") from None
         seconds = clock.monotonic() - began
         out.seek(0)
         err.seek(0)
-        unit = 1 if sys.platform == "darwin" else 1024
+        status, peak = map(int, usage.read().split())
         return Ended(
-            child.returncode,
+            status,
             out.read().decode("utf-8", "replace"),
             err.read().decode("utf-8", "replace"),
             seconds,
-            usage.ru_maxrss * unit,
+            peak * (1 if sys.platform == "darwin" else 1024),
         )
+
+
+_LAUNCHER = """
+import os, sys
+pid = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+with open(sys.argv[1], "w") as file:
+    print(os.waitstatus_to_exitcode(status), usage.ru_maxrss, file=file)
+"""
+"""Starts a program from a small process: its peak memory begins at that of who started it."""
 
 
 def grown(path: Path, edits: int = 6, object_format: str = "sha1") -> Repository:
