@@ -30,7 +30,7 @@ ENTRY_POINTS = "codebench.adapters"
 class Retriever(ABC):
     """A code search tool, wrapped so that codebench can measure it.
 
-    One file, one subclass, three methods:
+    One file, one subclass, two methods, and `close` where something was started:
 
         class MyTool(Retriever):
             version = "1.0"

@@ -124,7 +124,7 @@ class Corpus:
             yield from table.chunks
 
     def text(self, chunk: Chunk) -> str:
-        """Return the chunk's own lines as text (undecodable bytes replaced)."""
+        """Return the chunk's own lines as text (undecodable bytes replaced); for files: `lines`."""
         lines = self.lines(chunk.path)
         return "".join(line for start, end in chunk.spans for line in lines[start - 1 : end])
 

@@ -59,7 +59,7 @@ def test_the_table_of_a_repository(
     assert "6 commits after the snapshot" in out
     folder = out.split("results: ")[1].split()[0]
     assert (here / folder / "suite/queries.jsonl").is_file()
-    assert f"next: codebench compare {folder}" in out
+    assert f"next: codebench report {folder} -o report.html" in out
     assert (here / "results/local/.gitignore").read_text() == "*\n"
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   codebench gate RUN --accept                        make a run the baseline: results/SUITE
-  codebench gate RUN --baseline results/SUITE        with the limits of ./gate.yaml, or the default
+  codebench gate RUN --baseline results/SUITE        by ./gate.yaml; without one, no
+                                                     loss over 0.03 of nDCG-exp@10, R(rel=3)@10
   codebench gate RUN --baseline OLD -l nDCG@10:-0.03 -l 'R(rel=3)@10:-0.02' -l p95:+10% -l failed:0
   codebench gate RUN --baseline OLD -l 'nDCG@10[leak=none]:-0.05' --strict
   codebench gate RUN -l 'nDCG@10:>=0.6' -l 'p95:<=50ms'      values of its own, without a baseline

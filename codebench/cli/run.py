@@ -214,4 +214,6 @@ def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
     suite = "" if scored.members else f" (the suite that was asked: {scored.run.suite_folder})"
     print(f"results: {scored.run.path}{suite}")
     if form == "table":
-        print(f"next: codebench compare {scored.run.path}")
+        alone = sum(not one.floor for one in scored.retrievers) == 1
+        verb = "report" if alone else "compare"
+        print(f"next: codebench {verb} {scored.run.path}{' -o report.html' if alone else ''}")
