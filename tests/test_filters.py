@@ -7,7 +7,6 @@ import pytest
 from codebench.gold import filters
 from codebench.gold.filters import (
     cheap_verdicts,
-    message_verdict,
     path_verdict,
     reverted_ids,
     source_changes,
@@ -101,8 +100,8 @@ def test_words_that_carry_meaning(text: str, words: int) -> None:
     ],
 )
 def test_a_message_is_judged(message: str, author: str, verdict: str) -> None:
-    one = commit(message, author=author)
-    assert message_verdict(one, message, query_text(message), frozenset()) == verdict
+    one = commit(message, "a.py", author=author)
+    assert cheap_verdicts([one], Recipe())[0][one.id] == verdict
 
 
 def test_a_subject_that_is_no_subject_is_cut() -> None:

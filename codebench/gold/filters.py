@@ -112,13 +112,12 @@ def reverted_ids(commits: Sequence[Commit]) -> frozenset[str]:
     )
 
 
-def message_verdict(commit: Commit, message: str, text: str, reverted: Set[str]) -> str:
-    """Judge a commit by its author and message alone.
+def _message_verdict(commit: Commit, message: str, reverted: Set[str]) -> str:
+    """Judge a commit by its author and its message's first line.
 
     Args:
         commit: as history tells it.
         message: its own, or its pull request's.
-        text: its cleaned text (`query_text`).
         reverted: IDs of reverted commits.
     """
     subject = subject_of(message)
@@ -130,8 +129,6 @@ def message_verdict(commit: Commit, message: str, text: str, reverted: Set[str])
         return DEPENDENCIES
     if _CHORE.search(subject) or _SYNC.search(subject):
         return CHORE
-    if content_words(text) < 3:
-        return FEW_WORDS
     return ""
 
 
@@ -170,7 +167,7 @@ def cheap_verdicts(
         recipe: the window, the unit and the length of the text.
 
     Returns:
-        Verdicts and texts, each by commit ID.
+        Verdicts of all commits, and the texts of those that are kept, each by commit ID.
     """
     reverted = reverted_ids(commits)
     verdicts: dict[str, str] = {}
@@ -178,16 +175,17 @@ def cheap_verdicts(
     seen: set[str] = set()
     for commit in commits:
         message = pull_request_message(commit) if recipe.pull_requests else commit.message
-        text = query_text(message, long=recipe.long_text)
-        verdict = _structure(commit, recipe)
-        verdict = verdict or message_verdict(commit, message, text, reverted)
-        verdict = verdict or path_verdict(commit, source_changes(commit))
-        if not verdict and text.lower() in seen:
-            verdict = REPEATED
+        verdict = _structure(commit, recipe) or _message_verdict(commit, message, reverted)
         if not verdict:
-            seen.add(text.lower())
+            text = query_text(message, long=recipe.long_text)
+            verdict = FEW_WORDS if content_words(text) < 3 else ""
+            verdict = verdict or path_verdict(commit, source_changes(commit))
+            if not verdict and text.lower() in seen:
+                verdict = REPEATED
+            if not verdict:
+                seen.add(text.lower())
+                texts[commit.id] = text
         verdicts[commit.id] = verdict
-        texts[commit.id] = text
     return verdicts, texts
 
 

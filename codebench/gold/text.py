@@ -20,6 +20,7 @@ _ISSUE_WORDS = re.compile(
     r"(?:\s*(?:,|and|&)\s*(?:#\d+|GH-?\d+))*[)\]]?",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
 _ISSUE = re.compile(r"(?:#\d+|\bGH-?\d+\b)")
 _TAG = re.compile(r"^\s*\[[^\]\n]{1,20}\]\s*")
 _SPACE = re.compile(r"\s+")
@@ -58,7 +59,9 @@ def subject_of(message: str) -> str:
 def clean_subject(subject: str) -> str:
     """Return a subject without prefixes, issue references, URLs and tags."""
     text = _TAG.sub("", _PREFIX.sub("", subject))
-    text = _ISSUE.sub(" ", _ISSUE_WORDS.sub(" ", _URL.sub(" ", text)))
+    text = _URL.sub(" ", text)
+    if _DIGIT.search(text):  # which every reference has, and few subjects
+        text = _ISSUE.sub(" ", _ISSUE_WORDS.sub(" ", text))
     text = _SPACE.sub(" ", _EMPTY_BRACKETS.sub(" ", text)).strip(" \t-:;,.")
     # What an issue's number was the object of means nothing without it.
     removed = len(text) < len(_SPACE.sub(" ", _PREFIX.sub("", subject)).strip(" \t-:;,."))
