@@ -16,8 +16,7 @@ Every message is one line that names the file, the place, the value and what to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +32,7 @@ class UsageError(CodebenchError):
     """The call's words are wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):  # every start imports this file, and dataclasses cost half of `--help`
     """One thing that is wrong in an input: where, what, and the mend."""
 
     problem: str

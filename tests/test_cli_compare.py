@@ -253,7 +253,7 @@ def test_what_cannot_be_compared_is_refused(
     assert 'did you mean "good"?' in refused(capsys, run, "-r", "goof")
     assert "this run is given twice" in refused(capsys, run, f"{run}/../{run.split('/')[1]}")
     assert "is not a number from 0 to 1" in refused(capsys, run, "--margin", "nan")
-    assert "a seed is a whole number from 0" in refused(capsys, run, "--seed", "-1")
+    assert "is not a whole number from 0" in refused(capsys, run, "--seed", "-1")
     assert "is no run" in refused(capsys, tmp_path)
 
 

@@ -354,7 +354,7 @@ def test_an_old_snapshot_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixt
         ([".", ".", "-o", "x"], ".: is named twice"),
         ([".", "-o", "x"], "is not a git repository"),
         (["nowhere", "-o", "x"], "nowhere: no such folder"),
-        ([".", "-o", "x", "--max-queries", "0"], "0 is not a number"),
+        ([".", "-o", "x", "--max-queries", "0"], "'0' is not a whole number"),
     ],
 )
 def test_wrong_words(

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_measures, measures_of
+from codebench.cli.options import add_format, add_measures, as_path, measures_of
+from codebench.cli.parsing import VerbParser
 
-_EXAMPLES = """\
+if TYPE_CHECKING:
+    import argparse
+
+_NOTES = """\
 RUNS.csv has a line a run: its folder (relative to the file), and what was seen online, more of
 which is better:
 
   run,retriever,accepted,clicks
   results/local/20240501T120000Z-shop,bm25,0.31,0.52
   results/local/20240508T120000Z-shop,bm25,0.34,
-
-examples:
-  codebench align RUNS.csv
-  codebench align RUNS.csv -m nDCG@10 -m 'R(rel=3)@10' --format json
 """
 
+_EXAMPLES = (
+    ("which of the usual measures move with the online figures", "codebench align runs.csv"),
+    (
+        "two measures, for a program",
+        "codebench align runs.csv -m nDCG@10 -m 'R(rel=3)@10' --format json",
+    ),
+)
 
-def parser() -> argparse.ArgumentParser:
+
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench align",
         description="Correlate measures of runs with a team's online figures.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
+        notes=_NOTES,
     )
-    own.add_argument("runs", metavar="RUNS.csv", type=Path, help="runs with their online figures")
+    own.add_argument(
+        "runs", metavar="RUNS.csv", type=as_path, help="runs with their online figures"
+    )
     add_measures(own)
     add_format(own, "csv")
     return own

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format
-from codebench.measures.names import PRIMARY, parse
+from codebench.cli.options import PRIMARY, add_format, as_path
+from codebench.cli.parsing import VerbParser
 
-_EXAMPLES = """\
-examples:
-  codebench bisect q017 --good results/shop --bad results/local/20240601T120000Z-shop
-  codebench bisect q017 --good OLD --bad NEW -r ./mine.py:MyTool -m 'R(rel=3)@10'
-  codebench bisect q017 --good OLD --bad NEW --good-commit v1.2 --bad-commit main
+if TYPE_CHECKING:
+    import argparse
 
+_EXAMPLES = (
+    (
+        "between the accepted run and a newer one",
+        "codebench bisect q017 --good results/shop --bad results/local/20240601T120000Z-shop",
+    ),
+    (
+        "of one retriever, by another measure",
+        "codebench bisect q017 --good OLD --bad NEW -r ./mine.py:MyTool -m 'R(rel=3)@10'",
+    ),
+    (
+        "between commits that are named",
+        "codebench bisect q017 --good OLD --bad NEW --good-commit v1.2 --bad-commit main",
+    ),
+)
+
+_NOTES = """\
 The adapter's repository is only read: its history is walked by `git bisect run` in a checkout of
 codebench's own. What the adapter imports from installed packages does not move with the commits.
 """
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench bisect",
         description="Find the commit of an adapter's own history that made one query worse.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
+        notes=_NOTES,
     )
     own.add_argument("query", metavar="QUERY", help="the query's ID")
-    own.add_argument("--good", required=True, type=Path, metavar="RUN", help="where it was well")
-    own.add_argument("--bad", required=True, type=Path, metavar="RUN", help="where it is worse")
+    own.add_argument("--good", required=True, type=as_path, metavar="RUN", help="where it was well")
+    own.add_argument("--bad", required=True, type=as_path, metavar="RUN", help="where it is worse")
     own.add_argument("-r", "--retriever", default="", metavar="NAME", help="its name in both runs")
     own.add_argument(
-        "-m", "--measure", default=str(PRIMARY), help=f"what got worse (default: {PRIMARY})"
+        "-m",
+        "--measure",
+        default=PRIMARY,
+        metavar="MEASURE",
+        help=f"what got worse (default: {PRIMARY})",
     )
     own.add_argument(
         "--adapter",
@@ -54,8 +70,10 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Walk the history, and print what was found."""
+    from codebench.measures.names import parse  # noqa: PLC0415  # `--help` needs none
+
     measure = parse(arguments.measure)
-    from codebench.bisecting.bisection import Asked, bisect  # noqa: PLC0415  # as elsewhere
+    from codebench.bisecting.bisection import Asked, bisect  # noqa: PLC0415  # wrong words first
     from codebench.report.bisection import bisection_text  # noqa: PLC0415
 
     asked = Asked(

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import TYPE_CHECKING
 
 from codebench.cli.options import add_format
+from codebench.cli.parsing import VerbParser
 
 if TYPE_CHECKING:
+    import argparse
+
     from codebench.runner.cache import Room
 
 
-def parser() -> argparse.ArgumentParser:
+_EXAMPLES = (
+    ("where the cache is, and how large each room of it", "codebench cache info"),
+    ("have the indexes gone, and nothing else", "codebench cache clear indexes"),
+)
+
+
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench cache",
         description="Show or clear what is kept between runs. All of it can be made again.",
+        examples=_EXAMPLES,
     )
-    own.add_argument("what", choices=("info", "clear"))
+    own.add_argument("what", choices=("info", "clear"), help="show it, or delete it")
     own.add_argument("rooms", nargs="*", metavar="ROOM", help="only these (default: all)")
     add_format(own)
     return own

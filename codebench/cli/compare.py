@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_measures, exit_code, share
+from codebench.cli.options import (
+    PRIMARY,
+    add_format,
+    add_margin,
+    add_measures,
+    add_seed,
+    as_path,
+    exit_code,
+)
+from codebench.cli.parsing import VerbParser
 from codebench.errors import UsageError
-from codebench.measures.names import BESIDE, PRIMARY, parse, within_depth
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
+    from pathlib import Path
 
     from codebench.contest import Contender
     from codebench.scored import ScoredRun
 
-_EXAMPLES = """\
-examples:
-  codebench compare RUN                         the run's retrievers with its first one
-  codebench compare RUN --baseline best         with the best by the primary measure
-  codebench compare OLD NEW                     each retriever with itself in the older run
-  codebench compare OLD NEW --baseline bm25 -m R(rel=2)@10 --format markdown
-  codebench compare RUN --baseline all --floors --format csv
-"""
+
+_EXAMPLES = (
+    (
+        "a run's retrievers with its best by the primary measure",
+        "codebench compare results/local/20240501T120000Z-shop --baseline best",
+    ),
+    ("each retriever with itself in the older run", "codebench compare OLD NEW"),
+    (
+        "every pair, the floors too, for a spreadsheet",
+        "codebench compare RUN --baseline all --floors --format csv",
+    ),
+)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench compare",
         description="Paired differences between retrievers of one run or of several, with "
         "verdicts: better, worse or undecided.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
-    own.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="a run folder")
+    own.add_argument("runs", metavar="RUN", nargs="+", type=as_path, help="a run folder")
     own.add_argument(
         "-r",
         "--retriever",
@@ -52,14 +63,9 @@ def parser() -> argparse.ArgumentParser:
         help="compare with this retriever; or first, best, or all for every pair (default: the "
         "first of one run; with several runs, each retriever with itself in the first)",
     )
-    add_measures(own, f"beside {PRIMARY} and {BESIDE}")
-    own.add_argument(
-        "--margin",
-        type=share,
-        default=0.03,
-        help="the smallest difference that counts (default: 0.03)",
-    )
-    own.add_argument("--seed", type=int, default=0, help="of the sign flips (default: 0)")
+    add_measures(own, f"beside {PRIMARY} and R(rel=3)@10")
+    add_margin(own)
+    add_seed(own, "of the sign flips and of the resampling")
     own.add_argument("--floors", action="store_true", help="compare the floors too")
     add_format(own, "csv")
     return own
@@ -67,9 +73,9 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read and score the runs, compare, print."""
-    asked = [parse(name) for name in arguments.measure]
-    if arguments.seed < 0:
-        raise UsageError(f"--seed {arguments.seed}: a seed is a whole number from 0")
+    from codebench.measures import names  # noqa: PLC0415  # `--help` needs none
+
+    asked = [names.parse(name) for name in arguments.measure]
     resolved = [path.resolve() for path in arguments.runs]
     twice = [
         str(p) for p, own in zip(arguments.runs, resolved, strict=True) if resolved.count(own) > 1
@@ -81,11 +87,11 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.scoring import depth_of, score_run  # noqa: PLC0415
 
     depth = min(depth_of(path) for path in arguments.runs)
-    measures = [*within_depth((PRIMARY, BESIDE), depth), *asked]
+    measures = [*names.within_depth((names.PRIMARY, names.BESIDE), depth), *asked]
     if not measures:
         raise UsageError(
-            f"{PRIMARY} and {BESIDE} need a depth of 10, and a run has {depth}; name one with -m, "
-            f"as R(rel=3)@{depth}"
+            f"{PRIMARY} and {names.BESIDE} need a depth of 10, and a run has {depth}; name one "
+            f"with -m, as R(rel=3)@{depth}"
         )
     scored = [score_run(path, measures) for path in arguments.runs]
     contenders = _contenders(scored, arguments.retriever, floors=arguments.floors)

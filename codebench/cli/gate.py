@@ -2,49 +2,63 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format
+from codebench.cli.options import add_format, add_seed, as_path
+from codebench.cli.parsing import VerbParser
 from codebench.errors import CodebenchError, ResultsError, UsageError
 
 if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
     from codebench.gate.limits import Limit
     from codebench.gate.opening import Asked
     from codebench.gate.verdict import Gate
 
-_EXAMPLES = """\
-examples:
-  codebench gate RUN --accept                        make a run the baseline: results/SUITE
-  codebench gate RUN --baseline results/SUITE        by ./gate.yaml; without one, no
-                                                     loss over 0.03 of nDCG-exp@10, R(rel=3)@10
-  codebench gate RUN --baseline OLD -l nDCG@10:-0.03 -l 'R(rel=3)@10:-0.02' -l p95:+10% -l failed:0
-  codebench gate RUN --baseline OLD -l 'nDCG@10[leak=none]:-0.05' --strict
-  codebench gate RUN -l 'nDCG@10:>=0.6' -l 'p95:<=50ms'      values of its own, without a baseline
-  codebench gate RUN --baseline OLD --junit gate.xml --summary "$GITHUB_STEP_SUMMARY" --annotations
+
+_EXAMPLES = (
+    ("make a run the baseline, in results/SUITE", "codebench gate RUN --accept"),
+    (
+        "in a build: the newest accepted run of the suite, by limits of your own",
+        "codebench gate RUN -b results/shop -l nDCG@10:-0.03 -l p95:+10% --junit gate.xml",
+    ),
+    (
+        "values that hold without a baseline",
+        "codebench gate RUN -l 'nDCG@10:>=0.6' -l 'p95:<=50ms'",
+    ),
+)
+
+_NOTES = """\
+limits:
+  nDCG-exp@10:-0.03               lose no more than 0.03 against the baseline (or -5%)
+  R(rel=3)@10[leak=none]:-0.02    in the slice of the queries with that tag
+  nDCG@10:>=0.6                   a value of the run's own
+  p95:+10%  p50:<=20ms            latency; index:+20%, failed:0
+Without any (and without ./gate.yaml): nDCG-exp@10:-0.03 and R(rel=3)@10:-0.03. Latency is not
+gated unless a limit names it. docs/gate.md says all that a limit can say.
 
 exit codes: 0 kept (or undecided) · 1 a limit is broken · 2 the call is wrong or nothing was
 answered · 3 the run is incomplete or answers failed · 4 no comparable baseline
 """
 
-GATE_FILE = Path("gate.yaml")
+GATE_FILE = "gate.yaml"
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench gate",
         description="Hold a run against limits, most of them relative to an accepted baseline.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
+        notes=_NOTES,
     )
-    own.add_argument("run", metavar="RUN", type=Path, help="a run folder")
+    own.add_argument("run", metavar="RUN", type=as_path, help="a run folder")
     own.add_argument(
         "-b",
         "--baseline",
-        type=Path,
+        type=as_path,
         metavar="RUN",
         help="an accepted run; or a folder of runs, whose newest complete one of the suite counts",
     )
@@ -58,18 +72,18 @@ def parser() -> argparse.ArgumentParser:
     )
     own.add_argument(
         "--limits",
-        type=Path,
+        type=as_path,
         metavar="FILE",
         help="a YAML file of limits (default: ./gate.yaml where it is and no -l is given)",
     )
     own.add_argument("-r", "--retriever", default="", metavar="NAME", help="who is gated")
     own.add_argument("--against", default="", metavar="NAME", help="its name in the baseline")
     own.add_argument("--strict", action="store_true", help="undecided fails")
-    own.add_argument("--seed", type=int, default=0, help="of the resampling (default: 0)")
+    add_seed(own, "of the resampling")
     add_format(own)
     out = own.add_argument_group("for a build")
-    out.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML")
-    out.add_argument("--summary", type=Path, metavar="FILE", help="append Markdown")
+    out.add_argument("--junit", type=as_path, metavar="FILE", help="write JUnit XML")
+    out.add_argument("--summary", type=as_path, metavar="FILE", help="append Markdown")
     out.add_argument(
         "--annotations", action="store_true", help="GitHub workflow commands, to standard error"
     )
@@ -80,7 +94,7 @@ def parser() -> argparse.ArgumentParser:
         help="make the run the baseline; beside --baseline only where the gate passes",
     )
     keep.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="where (default: results/SUITE)"
+        "-o", "--output", type=as_path, metavar="FOLDER", help="where (default: results/SUITE)"
     )
     keep.add_argument("--force", action="store_true", help="accept an incomplete run, too")
     return own
@@ -104,8 +118,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_words(arguments: argparse.Namespace) -> None:
-    if arguments.seed < 0:
-        raise UsageError(f"--seed {arguments.seed}: a seed is a whole number from 0")
     for name in ("output", "force"):
         if getattr(arguments, name) and not arguments.accept:
             raise UsageError(f"--{name} is for --accept")
@@ -137,8 +149,9 @@ def _asked(arguments: argparse.Namespace) -> Asked:
     limits: tuple[Limit, ...] = ()
     retriever, strict = arguments.retriever, arguments.strict
     file = arguments.limits
-    if file is None and not arguments.limit and GATE_FILE.is_file():
-        file = GATE_FILE
+    usual = as_path(GATE_FILE)
+    if file is None and not arguments.limit and usual.is_file():
+        file = usual
     named = parse_limits(arguments.limit)
     if file is not None:
         from codebench.gate.limits_file import read_limits  # noqa: PLC0415

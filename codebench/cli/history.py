@@ -2,39 +2,52 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codebench.cli.options import DEFAULT_RESULTS, add_format, share
-from codebench.errors import UsageError
-from codebench.measures.names import PRIMARY, parse
+from codebench.cli.options import (
+    DEFAULT_RESULTS,
+    PRIMARY,
+    add_format,
+    add_margin,
+    add_seed,
+    as_path,
+)
+from codebench.cli.parsing import VerbParser
 
-_EXAMPLES = """\
-examples:
-  codebench history                                nDCG(dcg='exp-log2')@10 over results/local
-  codebench history results --measure nDCG@10      over the accepted runs
-  codebench history -r bm25 --suite shop --format csv
-"""
+if TYPE_CHECKING:
+    import argparse
+
+_EXAMPLES = (
+    (f"{PRIMARY} over the runs in {DEFAULT_RESULTS}", "codebench history"),
+    ("another measure over the accepted runs", "codebench history results --measure nDCG@10"),
+    (
+        "one retriever over one suite, for a spreadsheet",
+        "codebench history -r bm25 --suite shop --format csv",
+    ),
+)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench history",
         description="One measure over the runs that are kept, with verdicts between neighbours.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
     own.add_argument(
         "results",
         metavar="RESULTS",
         nargs="?",
-        type=Path,
+        type=as_path,
         default=DEFAULT_RESULTS,
         help=f"the folder of runs (default: {DEFAULT_RESULTS})",
     )
     own.add_argument(
-        "-m", "--measure", default=str(PRIMARY), help=f"what is looked at (default: {PRIMARY})"
+        "-m",
+        "--measure",
+        default=PRIMARY,
+        metavar="MEASURE",
+        help=f"what is looked at (default: {PRIMARY})",
     )
     own.add_argument(
         "-r",
@@ -45,22 +58,17 @@ def parser() -> argparse.ArgumentParser:
         help="only this one, or a floor; may be repeated",
     )
     own.add_argument("--suite", default="", metavar="NAME", help="only runs of this suite")
-    own.add_argument(
-        "--margin",
-        type=share,
-        default=0.03,
-        help="the smallest difference that counts (default: 0.03)",
-    )
-    own.add_argument("--seed", type=int, default=0, help="of the sign flips (default: 0)")
+    add_margin(own)
+    add_seed(own, "of the sign flips")
     add_format(own, "csv")
     return own
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Score the runs, compare neighbours, print."""
+    from codebench.measures.names import parse  # noqa: PLC0415  # `--help` needs none
+
     measure = parse(arguments.measure)
-    if arguments.seed < 0:
-        raise UsageError(f"--seed {arguments.seed}: a seed is a whole number from 0")
     from codebench.history import history  # noqa: PLC0415  # wrong words fail before imports
     from codebench.report.history import history_text  # noqa: PLC0415
 

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codebench.cli.options import DEFAULT_RESULTS, FAILED, add_format
+from codebench.cli.options import DEFAULT_RESULTS, FAILED, add_format, as_path
+from codebench.cli.parsing import VerbParser
 from codebench.errors import UsageError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
-
-_EXAMPLES = """\
-examples:
-  codebench list retrievers          which can run here, and what installs the others
-  codebench list retrievers --check my_tool.py:MyTool   hold an adapter to its contract
-  codebench list suites
-  codebench list measures            each with its formula in words
-  codebench list runs -o results     stored runs, the newest first
-  codebench list runs --format json
-"""
+    from pathlib import Path
 
 
-def parser() -> argparse.ArgumentParser:
+_EXAMPLES = (
+    ("which can run here, and what installs the others", "codebench list retrievers"),
+    (
+        "hold an adapter to its contract",
+        "codebench list retrievers --check ./mine.py:MyTool",
+    ),
+    ("the accepted runs, the newest first", "codebench list runs -o results"),
+)
+
+
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench list",
         description="Built-in retrievers, suites and measures; stored runs.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
     own.add_argument("what", choices=tuple(_ROWS), help="what to list")
     own.add_argument(
         "-o",
         "--results",
-        type=Path,
-        help=f"the folder of runs (default: {DEFAULT_RESULTS})",
+        type=as_path,
+        metavar="RESULTS",
+        help=f"of runs: the folder that holds them (default: {DEFAULT_RESULTS})",
     )
     own.add_argument(
         "--check",
@@ -54,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     """List and print."""
     if arguments.check:
         return _check(arguments)
+    if arguments.results and arguments.what != "runs":
+        raise UsageError(f"-o is of runs, not of {arguments.what}")
     from codebench.report.lists import listed_text  # noqa: PLC0415  # wrong words fail before
 
     rows = _ROWS[arguments.what](arguments.results)
@@ -65,13 +68,15 @@ def _check(arguments: argparse.Namespace) -> int:
     """Hold retrievers to their contract, and print how they did."""
     if arguments.what != "retrievers":
         raise UsageError(f"--check is of retrievers, not of {arguments.what}")
+    if arguments.results:
+        raise UsageError("-o is of runs, not of retrievers")
     if arguments.format == "csv":
         raise UsageError("--check prints table, markdown or json")
     from codebench.report.conformance import conformance_text  # noqa: PLC0415  # as above
     from codebench.runner.candidates import candidates  # noqa: PLC0415
     from codebench.runner.conformance import check  # noqa: PLC0415
 
-    checked = [check(one, Path.cwd()) for one in candidates(arguments.check)]
+    checked = [check(one, as_path().absolute()) for one in candidates(arguments.check)]
     print(conformance_text(checked, arguments.format))
     return 0 if all(one.sound for one in checked) else FAILED
 
@@ -101,9 +106,10 @@ def _runs(results: Path | None) -> list[dict[str, Any]]:
     from codebench import listing  # noqa: PLC0415  # as above
     from codebench.report.lists import run_rows  # noqa: PLC0415
 
-    if results is None and not DEFAULT_RESULTS.exists():
+    folder = results or as_path(DEFAULT_RESULTS)
+    if results is None and not folder.exists():
         return []
-    return run_rows(listing.runs(results or DEFAULT_RESULTS))
+    return run_rows(listing.runs(folder))
 
 
 _ROWS: dict[str, Callable[[Path | None], list[dict[str, Any]]]] = {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codebench.cli.options import on_terminal
+from codebench.cli.options import as_path, on_terminal
 from codebench.cli.progress import Progress
 from codebench.errors import UsageError
 
@@ -48,7 +47,7 @@ def add_log(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("logs (docs/logs.md)")
     group.add_argument(
         "--columns",
-        type=Path,
+        type=as_path,
         metavar="FILE",
         help="YAML: which column of a jsonl or csv log holds what",
     )

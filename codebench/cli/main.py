@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Protocol, cast
 from codebench.errors import CodebenchError, UsageError
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Sequence
+
+    from codebench.cli.parsing import VerbParser
 
 VERBS = {
     "run": "run retrievers over a suite, or over questions mined from a repository",
@@ -36,7 +38,7 @@ _INTERRUPTED = 130
 class Verb(Protocol):
     """What a file of `codebench/cli/` defines."""
 
-    def parser(self) -> ArgumentParser:
+    def parser(self) -> VerbParser:
         """Return the verb's own parser."""
 
     def run(self, arguments: Namespace) -> int:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from codebench.measures.names import DEFAULT, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from codebench.measures.names import Measure
     from codebench.scored import ScoredRun
@@ -35,7 +33,46 @@ def measures_of(names: Sequence[str]) -> tuple[Measure, ...]:
     Raises:
         UsageError: a name is wrong; near names are given.
     """
+    from codebench.measures.names import DEFAULT, parse  # noqa: PLC0415  # `--help` needs none
+
     return tuple(parse(name) for name in names) or DEFAULT
+
+
+def add_candidates(parser: argparse.ArgumentParser) -> None:
+    """Add `-r` of a verb that runs retrievers."""
+    parser.add_argument(
+        "-r",
+        "--retriever",
+        action="append",
+        default=[],
+        metavar="RETRIEVER",
+        help="a built-in name (`codebench list retrievers`), file.py:Class or a YAML file, with "
+        "options after a colon, as bm25:k1=1.2; may be repeated (default: those of "
+        "adapters/default.yaml that can run here)",
+    )
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """Add `-o` of a verb that leaves a run."""
+    parser.add_argument(
+        "-o",
+        "--results",
+        type=as_path,
+        default=DEFAULT_RESULTS,
+        metavar="RESULTS",
+        help=f"the folder that the run's own folder is made in (default: {DEFAULT_RESULTS})",
+    )
+
+
+def add_query_timeout(parser: argparse._ActionsContainer) -> None:
+    """Add `--timeout`."""
+    parser.add_argument(
+        "--timeout",
+        type=positive(float),
+        default=30.0,
+        metavar="SECONDS",
+        help="that a query may take (default: 30)",
+    )
 
 
 def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
@@ -50,19 +87,57 @@ def add_format(parser: argparse.ArgumentParser, *more: str) -> None:
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add `--jobs`."""
-    parser.add_argument("--jobs", type=positive(int), help="processes that parse (default: cores)")
+    parser.add_argument(
+        "--jobs",
+        type=positive(int),
+        metavar="N",
+        help="processes that parse files (default: one a core)",
+    )
+
+
+def add_seed(parser: argparse._ActionsContainer, what: str) -> None:
+    """Add `--seed`; `what` says of which random choices."""
+    parser.add_argument("--seed", type=count, default=0, metavar="N", help=f"{what} (default: 0)")
+
+
+def add_margin(parser: argparse.ArgumentParser) -> None:
+    """Add `--margin`."""
+    parser.add_argument(
+        "--margin",
+        type=share,
+        default=0.03,
+        metavar="X",
+        help="the smallest difference that counts, from 0 to 1 (default: 0.03)",
+    )
+
+
+def as_path(text: str = ".") -> Path:
+    """Read a path, as an argparse type."""
+    from pathlib import Path  # noqa: PLC0415  # a tenth of what `--help` may cost
+
+    return Path(text)
+
+
+def count(text: str) -> int:
+    """Read a whole number that may be 0, as an argparse type."""
+    if not (text.isascii() and text.isdigit()) or len(text) > len(str(_MOST)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)
 
 
 def positive(kind: type[int | float]) -> Any:
     """Return an argparse type: a number above 0."""
 
     def read(text: str) -> float:
-        value = kind(text)
-        if not 0 < value < 10**9:
-            raise argparse.ArgumentTypeError(f"{text} is not a number from above 0 to 10^9")
+        try:
+            value = kind(text)
+        except ValueError:
+            value = 0
+        if not 0 < value < _MOST:
+            what = "whole number" if kind is int else "number"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a {what} above 0 and below 10^9")
         return value
 
-    read.__name__ = "number"
     return read
 
 
@@ -73,11 +148,16 @@ def share(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return value
 
 
-DEFAULT_RESULTS = Path("results/local")
+_MOST = 10**9
+
+PRIMARY = "nDCG-exp@10"
+"""`measures.names.PRIMARY` as people write it, named here because `--help` imports no measures."""
+
+DEFAULT_RESULTS = "results/local"
 """Where runs are kept."""
 
 FAILED = 3

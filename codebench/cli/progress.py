@@ -7,16 +7,6 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from codebench.runner.events import (
-    Answered,
-    Indexed,
-    LoadMeasured,
-    Noted,
-    Restarting,
-    RetrieverEnded,
-    RetrieverStarted,
-)
-
 if TYPE_CHECKING:
     from codebench.runner.events import Event
 
@@ -45,6 +35,16 @@ class Progress:
 
     def event(self, event: Event) -> None:
         """Show what a run tells."""
+        from codebench.runner.events import (  # noqa: PLC0415  # `--help` shows no progress
+            Answered,
+            Indexed,
+            LoadMeasured,
+            Noted,
+            Restarting,
+            RetrieverEnded,
+            RetrieverStarted,
+        )
+
         if isinstance(event, RetrieverStarted):
             self._asks = event.asks
             self._started = time.monotonic()

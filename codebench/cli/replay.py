@@ -2,57 +2,57 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import DEFAULT_RESULTS, FAILED, add_format, on_terminal, positive
+from codebench.cli.options import (
+    FAILED,
+    add_candidates,
+    add_format,
+    add_query_timeout,
+    add_results,
+    on_terminal,
+    positive,
+)
+from codebench.cli.parsing import VerbParser
 from codebench.cli.progress import Progress
 from codebench.errors import NothingMeasured, UsageError
 
 if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
     from codebench.gold.target import Opened
     from codebench.model import Suite
     from codebench.runner.plan import RunSettings
 
-_EXAMPLES = """\
-examples:
-  codebench suite build . --from-log sessions/ -o suites/agents
-  codebench replay suites/agents -r bm25 -r ./mine.py:MyTool
-"""
+_EXAMPLES = (
+    (
+        "what agents asked (suite build . --from-log sessions/), of two retrievers",
+        "codebench replay suites/agents -r bm25 -r ./mine.py:MyTool",
+    ),
+)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench replay",
         description="Ask retrievers an agent's own search steps, and compare the tokens until the "
         "first target with what the agent spent.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
     own.add_argument("suite", metavar="SUITE", help="a suite that was built of trajectories")
-    own.add_argument(
-        "-r",
-        "--retriever",
-        action="append",
-        default=[],
-        metavar="RETRIEVER",
-        help="as in `codebench run`; may be repeated",
-    )
+    add_candidates(own)
     own.add_argument(
         "-k",
         "--depth",
         type=positive(int),
         default=10,
+        metavar="K",
         help="results of a step that are read (default: 10)",
     )
-    own.add_argument(
-        "--timeout", type=positive(float), default=30.0, help="seconds a query (default: 30)"
-    )
-    own.add_argument(
-        "-o", "--results", type=Path, default=DEFAULT_RESULTS, help="default: results/local"
-    )
+    add_query_timeout(own)
+    add_results(own)
     add_format(own)
     return own
 

@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import secrets
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_measures, exit_code
+from codebench.cli.options import add_measures, as_path, exit_code
+from codebench.cli.parsing import VerbParser
 from codebench.errors import NoBaseline, ResultsError, UsageError
-from codebench.measures.names import parse
 
-_EXAMPLES = """\
-examples:
-  codebench report RUN -o report.html           the run's retrievers, in one file
-  codebench report OLD NEW -o report.html       two runs of one suite, side by side
-"""
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
 
 
-def parser() -> argparse.ArgumentParser:
+_EXAMPLES = (
+    (
+        "a run's retrievers, in one file",
+        "codebench report results/local/20240501T120000Z-shop -o report.html",
+    ),
+    ("two runs of one suite, side by side", "codebench report OLD NEW -o report.html"),
+)
+
+
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench report",
         description="Write one self-contained HTML file: which retriever to use within a latency "
         "budget, the tables and drawings behind it, and every query with all rankings.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
-    own.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="a run folder")
+    own.add_argument("runs", metavar="RUN", nargs="+", type=as_path, help="a run folder")
     own.add_argument(
         "-o",
         "--output",
-        type=Path,
-        default=Path("report.html"),
+        type=as_path,
+        default="report.html",
         metavar="FILE",
         help="default: report.html; a report that is there is replaced",
     )
@@ -42,6 +47,8 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read and score the runs, write the page."""
+    from codebench.measures.names import parse  # noqa: PLC0415  # `--help` needs none
+
     asked = [parse(name) for name in arguments.measure]
     resolved = [path.resolve() for path in arguments.runs]
     if len(set(resolved)) < len(resolved):

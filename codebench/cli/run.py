@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codebench.cli.options import (
-    DEFAULT_RESULTS,
+    add_candidates,
     add_format,
     add_measures,
+    add_results,
+    as_path,
     exit_code,
     measures_of,
     on_terminal,
     positive,
 )
+from codebench.cli.parsing import VerbParser
 from codebench.cli.progress import Progress
 from codebench.cli.run_options import (
     add_keeping,
@@ -26,59 +25,65 @@ from codebench.cli.run_options import (
     settings_of,
 )
 from codebench.errors import UsageError
-from codebench.measures.names import check_depth
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
+    from pathlib import Path
 
     from codebench.gold.target import Opened
-    from codebench.model import Candidate
-    from codebench.runner.cluster import Cluster
-    from codebench.runner.plan import RunSettings
     from codebench.scored import ScoredRun
 
-_EXAMPLES = """\
-examples:
-  codebench run .                                 mine this repository's history and compare
-  codebench run tiny -r bm25 -r ./mine.py:MyTool  one's own adapter on the built-in suite
-  codebench run . -r bm25:k1=1.2,b=0.75 -m R(rel=3)@10 -k 20 --format json
-"""
+
+_EXAMPLES = (
+    ("mine this repository's history, and compare what runs here", "codebench run ."),
+    (
+        "your own adapter beside another, on a built-in suite",
+        "codebench run tiny -r bm25 -r ./mine.py:MyTool",
+    ),
+    (
+        "two settings of one retriever, another measure, for a program",
+        "codebench run . -r bm25 -r bm25:k1=1.2,b=0.75 -m 'R(rel=3)@20' --format json",
+    ),
+)
+
+_MAX_QUERIES = 200
 
 
-_ASKED_OF_UPDATES = 20
-
-
-def parser() -> argparse.ArgumentParser:
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench run",
         description="Run retrievers over a suite, or over questions mined from a repository.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
     own.add_argument(
         "target", metavar="TARGET", help="a built-in suite, a suite folder, a repository or its URL"
     )
-    own.add_argument(
-        "-r",
-        "--retriever",
-        action="append",
-        default=[],
-        metavar="RETRIEVER",
-        help="a built-in name, file.py:Class or a YAML file, with options after a colon; "
-        "may be repeated (default: those of adapters/default.yaml)",
-    )
+    add_candidates(own)
     add_measures(own)
     own.add_argument(
-        "-k", "--depth", type=positive(int), default=50, help="hits asked for (default: 50)"
+        "-k",
+        "--depth",
+        type=positive(int),
+        default=50,
+        metavar="K",
+        help="hits asked for (default: 50)",
     )
-    own.add_argument(
-        "-o", "--results", type=Path, default=DEFAULT_RESULTS, help="default: results/local"
+    add_results(own)
+    mining = own.add_argument_group("of a repository, whose history is mined")
+    mining.add_argument(
+        "--max-queries",
+        type=positive(int),
+        metavar="N",
+        help=f"queries at most (default: {_MAX_QUERIES})",
     )
-    own.add_argument(
-        "--max-queries", type=positive(int), default=200, help="queries to mine (default: 200)"
+    mining.add_argument(
+        "--snapshot",
+        default="",
+        metavar="COMMIT",
+        help="the code that is asked (default: the newest after which so many queries survive)",
     )
-    own.add_argument("--snapshot", default="", metavar="COMMIT", help="ask this commit's code")
     add_limits(own)
     add_measuring(own)
     add_keeping(own)
@@ -88,16 +93,25 @@ def parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Open the target, run the retrievers, score the answers, print the table."""
+    from codebench.measures.names import check_depth  # noqa: PLC0415  # `--help` needs none
+
     measures = measures_of(arguments.measure)
     check_depth(measures, arguments.depth)
     settings = settings_of(arguments)
-    from codebench.gold.recipe import Recipe  # noqa: PLC0415  # wrong words fail before imports
-    from codebench.gold.target import open_target  # noqa: PLC0415
+    from codebench.cli.asking import Asking  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.gold.recipe import Recipe  # noqa: PLC0415
+    from codebench.gold.target import open_target, suite_folder  # noqa: PLC0415
     from codebench.runner.candidates import candidates, default_candidates  # noqa: PLC0415
     from codebench.scoring import score_run  # noqa: PLC0415
 
     chosen = candidates(arguments.retriever) if arguments.retriever else default_candidates()
-    recipe = Recipe(max_queries=arguments.max_queries, snapshot=arguments.snapshot)
+    if suite_folder(arguments.target) and (arguments.max_queries or arguments.snapshot):
+        name = "--snapshot" if arguments.snapshot else "--max-queries"
+        raise UsageError(
+            f"{name} is of a repository, and {arguments.target} is a suite, whose queries and "
+            "snapshot stand fast"
+        )
+    recipe = Recipe(max_queries=arguments.max_queries or _MAX_QUERIES, snapshot=arguments.snapshot)
     progress = Progress(shown=on_terminal())
     try:
         opened = open_target(arguments.target, recipe, progress.step)
@@ -106,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "--updates needs a suite of several snapshots (suite build --mode epochs=N)"
             )
         with executor_of(arguments) as cluster:
-            asking = _Asking(arguments, chosen, settings, progress, cluster)
+            asking = Asking(arguments, chosen, settings, progress, cluster)
             folder = asking.all(opened)
     finally:
         progress.clear()
@@ -115,71 +129,9 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code([scored])
 
 
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """Who is asked, and how, whatever the suite."""
-
-    arguments: argparse.Namespace
-    candidates: Sequence[Candidate]
-    settings: RunSettings
-    progress: Progress
-    cluster: Cluster | None
-
-    def all(self, opened: Sequence[Opened]) -> Path:
-        """Ask one suite, or each of several, and return the folder of the run."""
-        from codebench.runner.several import run_several  # noqa: PLC0415  # as in `run`
-
-        results = self.arguments.results
-        if not opened[0].several:
-            return self.one(opened[0], results)
-        members = {one.member: one for one in opened}
-        return run_several(
-            opened[0].several,
-            list(members),
-            results.absolute(),
-            lambda member, folder: self.one(members[member], folder),
-            resume=self._resumes,
-            updates=partial(self._updates, opened) if self.arguments.updates else None,
-        )
-
-    def _updates(self, opened: Sequence[Opened], folder: Path) -> list[dict[str, Any]]:
-        from codebench.runner.several import update_costs  # noqa: PLC0415  # as in `run`
-
-        return update_costs(
-            folder,
-            [(one.member, one.corpus) for one in opened],
-            self.candidates,
-            self.settings,
-            [query.text for one in opened for query in one.suite.queries][:_ASKED_OF_UPDATES],
-            beside=Path.cwd(),
-        )
-
-    def one(self, opened: Opened, results: Path) -> Path:
-        """Ask one suite, and return the folder of its run."""
-        from codebench.home import cache_dir  # noqa: PLC0415  # as in `run`
-        from codebench.runner import run as runner  # noqa: PLC0415
-
-        return runner.run(
-            opened.suite,
-            opened.corpus,
-            self.candidates,
-            results,
-            self.settings,
-            events=self.progress.event,
-            recency=opened.last_changes,
-            resume=runner.Resume(retry=self.arguments.retry_errors) if self._resumes else None,
-            cache=cache_dir(),
-            cluster=self.cluster,
-        )
-
-    @property
-    def _resumes(self) -> bool:
-        return bool(self.arguments.resume or self.arguments.retry_errors)
-
-
 def _shown(folder: Path) -> Path:
     """Return a folder as a person would type it from here."""
-    here = Path.cwd()
+    here = as_path().absolute()
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 

@@ -8,7 +8,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from codebench.cli.options import positive
+from codebench.cli.options import add_query_timeout, add_seed, count, positive
 from codebench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,11 +24,13 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", re.IGNORECASE)
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """Add what a retriever may take, and how often it may fall."""
     group = parser.add_argument_group("limits")
+    add_query_timeout(group)
     group.add_argument(
-        "--timeout", type=positive(float), default=30.0, help="seconds a query (default: 30)"
-    )
-    group.add_argument(
-        "--index-timeout", type=positive(float), default=1800.0, help="seconds (default: 1800)"
+        "--index-timeout",
+        type=positive(float),
+        default=1800.0,
+        metavar="SECONDS",
+        help="that an index may take (default: 1800)",
     )
     group.add_argument(
         "--memory-limit",
@@ -42,7 +44,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=3,
         metavar="N",
-        help="falls in a row before a retriever is given up (default: 3)",
+        help="crashes in a row before a retriever is given up (default: 3)",
     )
     group.add_argument(
         "--rate-limit-wait",
@@ -57,9 +59,13 @@ def add_measuring(parser: argparse.ArgumentParser) -> None:
     """Add how often and how hard is asked, and by how many at once."""
     group = parser.add_argument_group("measuring")
     group.add_argument(
-        "--repeats", type=positive(int), default=3, help="times each query is asked (default: 3)"
+        "--repeats",
+        type=positive(int),
+        default=3,
+        metavar="N",
+        help="times each query is asked, for its latency (default: 3)",
     )
-    group.add_argument("--seed", type=int, default=0, help="of every random choice (default: 0)")
+    add_seed(group, "of every random choice")
     group.add_argument(
         "--concurrency",
         type=several(positive(int)),
@@ -176,18 +182,10 @@ def size(text: str) -> int:
     return found
 
 
-def count(text: str) -> int:
-    """Read a whole number that may be 0."""
-    if not text.isdigit() or len(text) > 6:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return int(text)
-
-
 def several(kind: Callable[[str], Any]) -> Callable[[str], tuple[Any, ...]]:
     """Return an argparse type: values between commas, each once, ascending."""
 
     def read(text: str) -> tuple[Any, ...]:
         return tuple(sorted({kind(part) for part in text.split(",")}))
 
-    read.__name__ = "list of numbers"
     return read

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_measures, exit_code, measures_of
+from codebench.cli.options import add_format, add_measures, as_path, exit_code, measures_of
+from codebench.cli.parsing import VerbParser
 from codebench.errors import NothingMeasured, UsageError
-from codebench.measures.names import parse
 
 if TYPE_CHECKING:
+    import argparse
+
     from codebench.report.judgments import Judged
     from codebench.scored import ScoredRun
     from codebench.trec import Ties
 
-_EXAMPLES = """\
-examples:
-  codebench score RUN -m R(rel=3)@20 -m Tokens@32000   other measures of a stored run
-  codebench score RUN -r bm25 --by language --curve    one retriever, cut by a tag
-  codebench score RUN -q --format csv                  every query's values
-  codebench score --qrels qrels.txt --run run.txt.gz -m nDCG@10 --ties trec --empty-gold zero
-  codebench score --qrels BEIR-FOLDER --run run.txt --format json
-"""
+_EXAMPLES = (
+    (
+        "other measures of a stored run, one retriever, cut by a tag",
+        "codebench score RUN -m 'R(rel=3)@20' -m Tokens@32000 -r bm25 --by language",
+    ),
+    ("every query's values, for a spreadsheet", "codebench score RUN -q --format csv"),
+    (
+        "TREC files, as trec_eval does",
+        "codebench score --qrels qrels.txt --run run.txt --ties trec --empty-gold zero",
+    ),
+)
 
 JUDGED = ("RR@10", "R@10", "P@10", "AP", "nDCG@10")
 """What is measured of TREC files where nothing is asked for."""
@@ -31,15 +34,14 @@ AGGREGATES = ("macro", "unweighted", "micro", "repositories")
 _LONGEST_CURVE = 1000
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench score",
         description="Measures from a stored run, or from TREC files. Nothing is run.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
-    own.add_argument("stored", metavar="RUN", nargs="?", type=Path, help="a run folder")
+    own.add_argument("stored", metavar="RUN", nargs="?", type=as_path, help="a run folder")
     add_measures(own)
     own.add_argument(
         "--aggregate",
@@ -64,9 +66,11 @@ def parser() -> argparse.ArgumentParser:
         "--by", action="append", default=[], metavar="TAG", help="slices by a tag; may be repeated"
     )
     trec = own.add_argument_group("of TREC files")
-    trec.add_argument("--qrels", type=Path, help="judgments, plain or gzip, or a BEIR folder")
-    trec.add_argument("--run", type=Path, help="a TREC run, plain or gzip")
-    trec.add_argument("--split", help="of a BEIR folder (default: test)")
+    trec.add_argument(
+        "--qrels", type=as_path, metavar="FILE", help="judgments, plain or gzip, or a BEIR folder"
+    )
+    trec.add_argument("--run", type=as_path, metavar="FILE", help="a TREC run, plain or gzip")
+    trec.add_argument("--split", metavar="NAME", help="of a BEIR folder (default: test)")
     trec.add_argument(
         "--ties",
         choices=("order", "trec"),
@@ -129,6 +133,8 @@ def _check_words(arguments: argparse.Namespace) -> None:
 
 
 def _judged(arguments: argparse.Namespace) -> Judged:
+    from codebench.measures.names import parse  # noqa: PLC0415  # `--help` needs none
+
     measures = [parse(name) for name in arguments.measure or JUDGED]
     from codebench.evaluation import UNANSWERED, evaluate  # noqa: PLC0415  # as above
     from codebench.report.judgments import Judged  # noqa: PLC0415

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_measures, exit_code, positive
+from codebench.cli.options import add_format, add_measures, as_path, exit_code, positive
+from codebench.cli.parsing import VerbParser
 from codebench.errors import UsageError
-from codebench.measures.names import BESIDE, PRIMARY, Measure, parse, within_depth
 
-_EXAMPLES = """\
-examples:
-  codebench show RUN 3f2a91                     the query whose ID begins so
-  codebench show RUN "session token" -k 20      the one whose text holds these words
-  codebench show RUN --worst 20 -r bm25         where to look first
-  codebench show RUN --broken-since OLD-RUN     found then, and missed now
-"""
+if TYPE_CHECKING:
+    import argparse
+
+    from codebench.measures.names import Measure
+
+_EXAMPLES = (
+    (
+        "the query whose ID begins so, or whose text holds these words",
+        'codebench show results/local/20240501T120000Z-shop "session token" -k 20',
+    ),
+    ("where to look first", "codebench show RUN --worst 20 -r bm25"),
+    ("found in the older run, and missed now", "codebench show RUN --broken-since OLD"),
+)
 
 _FOUND_AT = 10
 _MOST_HITS = 10
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> VerbParser:
     """Return the verb's parser."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench show",
         description="One query of a stored run: its gold with code, and each retriever's ranking "
         "with what every hit reached. Or a list of queries that are worth a look.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        examples=_EXAMPLES,
     )
-    own.add_argument("stored", metavar="RUN", type=Path, help="a run folder")
+    own.add_argument("stored", metavar="RUN", type=as_path, help="a run folder")
     own.add_argument(
         "query", metavar="QUERY", nargs="?", help="an ID, the beginning of one, or part of a text"
     )
@@ -39,13 +43,13 @@ def parser() -> argparse.ArgumentParser:
     lists.add_argument("--worst", type=positive(int), metavar="N", help="list the N worst queries")
     lists.add_argument(
         "--fixed-since",
-        type=Path,
+        type=as_path,
         metavar="RUN",
         help="list what was missed in that run and is found now",
     )
     lists.add_argument(
         "--broken-since",
-        type=Path,
+        type=as_path,
         metavar="RUN",
         help="list what was found in that run and is missed now",
     )
@@ -63,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
         "--top",
         type=positive(int),
         default=_MOST_HITS,
+        metavar="K",
         help=f"hits of each ranking (default: {_MOST_HITS}; JSON holds all)",
     )
     own.add_argument("--all", action="store_true", help="print long targets whole")
@@ -76,15 +81,18 @@ def run(arguments: argparse.Namespace) -> int:
     lists = (arguments.worst, arguments.fixed_since, arguments.broken_since)
     if (arguments.query is None) == (not any(lists)):
         raise UsageError("name a QUERY, or ask for --worst N, --fixed-since or --broken-since")
-    asked = [parse(name) for name in arguments.measure]
+    from codebench.measures import names  # noqa: PLC0415  # `--help` needs none
+
+    asked = [names.parse(name) for name in arguments.measure]
     if any(lists):
         return _list(arguments, asked)
     from codebench.report.rankings import find, questions  # noqa: PLC0415  # as wrong words first
     from codebench.report.show import shown  # noqa: PLC0415
     from codebench.scoring import depth_of, score_run  # noqa: PLC0415
 
-    own = asked or list(within_depth((PRIMARY, BESIDE), depth_of(arguments.stored)))
-    own = own or [Measure("RR", rel=2)]
+    usual = (names.PRIMARY, names.BESIDE)
+    own = asked or list(names.within_depth(usual, depth_of(arguments.stored)))
+    own = own or [names.Measure("RR", rel=2)]
     scored = score_run(arguments.stored, own, arguments.retriever)
     named = arguments.retriever or [
         one.name for one in scored.retrievers if arguments.floors or not one.floor
@@ -97,6 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace, asked: list[Measure]) -> int:
+    from codebench.measures import names  # noqa: PLC0415  # as in `run`
     from codebench.report.picked import changed, picked_text, worst  # noqa: PLC0415  # as in `run`
     from codebench.report.text import printable  # noqa: PLC0415
     from codebench.scoring import depth_of, score_run  # noqa: PLC0415
@@ -104,8 +113,8 @@ def _list(arguments: argparse.Namespace, asked: list[Measure]) -> int:
     baseline = arguments.fixed_since or arguments.broken_since
     paths = [arguments.stored, *([baseline] if baseline else [])]
     depth = min(depth_of(path) for path in paths)
-    found = Measure("Success", min(_FOUND_AT, depth), rel=3)
-    best = within_depth((PRIMARY,), depth) or (found,)
+    found = names.Measure("Success", min(_FOUND_AT, depth), rel=3)
+    best = names.within_depth((names.PRIMARY,), depth) or (found,)
     measure = asked[0] if asked else found if baseline else best[0]
     scored = [score_run(path, [measure], arguments.retriever) for path in paths]
     if baseline:

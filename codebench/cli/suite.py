@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from importlib import import_module
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from codebench.cli.parsing import VerbParser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import argparse
+    from collections.abc import Callable, Sequence
 
 ACTIONS = {
     "build": "mine questions with their answers from a repository's history, or take written ones",
@@ -23,7 +25,8 @@ ACTIONS = {
 class Action(Protocol):
     """What a file `codebench/cli/suite_*.py` defines."""
 
-    EPILOG: str
+    EXAMPLES: Sequence[tuple[str, str]]
+    NOTES: str
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the action's arguments."""
@@ -32,24 +35,48 @@ class Action(Protocol):
         """Do it and return the exit code."""
 
 
-def parser() -> argparse.ArgumentParser:
+class ActionParser(VerbParser):
+    """An action's parser; the action's file is imported when it is called, and not before."""
+
+    def __init__(self, *, prog: str, description: str) -> None:
+        super().__init__(prog=prog, description=description)
+        self._loaded = False
+
+    def load(self) -> None:
+        """Add what the action takes."""
+        if self._loaded:
+            return
+        self._loaded = True
+        action = cast("Action", import_module(f"codebench.cli.suite_{self.prog.split()[-1]}"))
+        self.examples, self.notes = tuple(action.EXAMPLES), action.NOTES
+        action.configure(self)
+        self.set_defaults(action=action.run)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse with all that the action takes."""
+        self.load()
+        return super().parse_known_args(args, namespace)
+
+
+_EXAMPLES = (
+    ("mine a suite from this repository's history", "codebench suite build . -o suites/mine"),
+    ("is it whole, and what could a perfect retriever score", "codebench suite check suites/mine"),
+    ("read its questions", "codebench suite show suites/mine"),
+)
+
+
+def parser() -> VerbParser:
     """Return the verb's parser, with one for each action."""
-    own = argparse.ArgumentParser(
+    own = VerbParser(
         prog="codebench suite",
         description="Build, check, show, carry and exchange suites: queries with their gold.",
+        examples=_EXAMPLES,
+        notes="`codebench suite ACTION --help` tells what an action takes.",
     )
-    actions = own.add_subparsers(metavar="ACTION", required=True)
+    actions = own.add_subparsers(metavar="ACTION", required=True, parser_class=ActionParser)
     for name, what in ACTIONS.items():
-        action = cast("Action", import_module(f"codebench.cli.suite_{name}"))
-        inner = actions.add_parser(
-            name,
-            help=what,
-            description=f"{what[0].upper()}{what[1:]}.",
-            epilog=action.EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        action.configure(inner)
-        inner.set_defaults(action=action.run)
+        actions.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    own.commands.update(actions.choices)
     return own
 
 

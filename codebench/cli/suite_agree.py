@@ -9,11 +9,12 @@ from codebench.cli.options import add_format
 if TYPE_CHECKING:
     import argparse
 
-EPILOG = """\
-examples:
-  codebench suite agree mine.yaml yours.yaml
-  codebench suite agree suites/a suites/b --format json
+EXAMPLES = (
+    ("two labellers' files of the same questions", "codebench suite agree mine.yaml yours.yaml"),
+    ("two suites, for a program", "codebench suite agree suites/a suites/b --format json"),
+)
 
+NOTES = """\
 Weighted kappa is Cohen's with quadratic weights: 1 is full agreement, 0 is that of chance.
 docs/labelling.md says what the grades mean.
 """

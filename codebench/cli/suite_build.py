@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import argparse
 import re
-from datetime import UTC, date, datetime, time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench.cli.log_options import add_log, build_by_log
-from codebench.cli.options import add_jobs, on_terminal, positive
+from codebench.cli.options import add_jobs, as_path, on_terminal, positive
 from codebench.cli.progress import Progress
 from codebench.errors import UsageError
 
 if TYPE_CHECKING:
     from codebench.gold.recipe import Mode, Recipe
 
-EPILOG = """\
-examples:
-  codebench suite build . --dry-run                 what the filters would leave
-  codebench suite build . -o suites/mine            yesterday's code, tomorrow's questions
-  codebench suite build . -o suites/mine --since 2023-01-01 --max-queries 400
-  codebench suite build . -o suites/mine --mode epochs=4
-  codebench suite build ../api ../web -o suites/both   one member a repository
-  codebench suite build . --questions ours.yaml -o suites/ours   questions by hand
-  codebench suite build . --from-log sessions/ -o suites/agents  what agents did (docs/logs.md)
-  codebench suite build --recipe flask -o suites/flask   a public repository, as published
+EXAMPLES = (
+    (
+        "what the filters would leave of this repository's history",
+        "codebench suite build . --dry-run",
+    ),
+    (
+        "a suite of it: yesterday's code, tomorrow's questions",
+        "codebench suite build . -o suites/mine --since 2023-01-01 --max-queries 400",
+    ),
+    (
+        "questions by hand, in place of the history",
+        "codebench suite build . --questions ours.yaml -o suites/ours",
+    ),
+)
+
+NOTES = """\
+Beside these: several repositories make one member each (suite build ../api ../web -o suites/both);
+--from-log takes what people or agents did; --recipe mines a public repository as it is published;
+--mode epochs=4 spreads the questions over four snapshots.
 
 An interrupted build goes on where it was: what a commit edited is kept in the cache.
 """
@@ -41,13 +48,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group()
     source.add_argument(
         "--questions",
-        type=Path,
+        type=as_path,
         metavar="FILE",
         help="YAML of questions by hand, in place of the history (docs/labelling.md)",
     )
     source.add_argument(
         "--from-log",
-        type=Path,
+        type=as_path,
         action="append",
         metavar="FILE",
         help="a query log, or an agent's trajectories, in place of the history: a file or a "
@@ -60,7 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "repository (a REPOSITORY given with it is a clone of that one)",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FOLDER", help="the suite's folder, its name last"
+        "-o", "--output", type=as_path, metavar="FOLDER", help="the suite's folder, its name last"
     )
     parser.add_argument("--force", action="store_true", help="replace a suite that is there")
     parser.add_argument("--since", type=_since, metavar="DATE", help="ask no older commit")
@@ -225,18 +232,21 @@ def _mode(text: str) -> tuple[Mode, int]:
 
 
 def _since(text: str) -> int:
-    return _moment(text, time.min)
+    return _moment(text, "00:00:00")
 
 
 def _until(text: str) -> int:
-    return _moment(text, time(23, 59, 59))
+    return _moment(text, "23:59:59")
 
 
-def _moment(text: str, of_day: time) -> int:
+def _moment(text: str, of_day: str) -> int:
     """Return seconds since the epoch; what names no zone is UTC, what names no time `of_day`."""
+    from datetime import UTC, date, datetime, time  # noqa: PLC0415  # `--help` reads no date
+
     try:
         day = date.fromisoformat(text) if len(text) <= len("2024-01-31") else None
-        moment = datetime.combine(day, of_day) if day else datetime.fromisoformat(text)
+        at = time.fromisoformat(of_day)
+        moment = datetime.combine(day, at) if day else datetime.fromisoformat(text)
         return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError):
         raise argparse.ArgumentTypeError(

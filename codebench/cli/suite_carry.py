@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_jobs, on_terminal
+from codebench.cli.options import add_format, add_jobs, as_path, on_terminal
 from codebench.cli.progress import Progress
 
 if TYPE_CHECKING:
     import argparse
 
-EPILOG = """\
-examples:
-  codebench suite carry suites/mine --to v2.0 -o suites/mine-2
-  codebench suite carry suites/mine --to HEAD -o suites/now --repository ../moved
+EXAMPLES = (
+    (
+        "ask the code of a release what was asked of an older commit",
+        "codebench suite carry suites/mine --to v2.0 -o suites/mine-2",
+    ),
+    (
+        "where the repository has moved",
+        "codebench suite carry suites/mine --to HEAD -o suites/now --repository ../moved",
+    ),
+)
 
+NOTES = """\
 Every target is looked for by five rules; what is lost, or is other code by now, leaves. The new
 folder's carry.jsonl says of each target where it went, by which rule, and how alike it is.
 """
@@ -28,7 +34,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--to", required=True, metavar="REVISION", help="a commit, branch or tag, earlier or later"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FOLDER", help="the new suite's folder"
+        "-o",
+        "--output",
+        type=as_path,
+        required=True,
+        metavar="FOLDER",
+        help="the new suite's folder",
     )
     parser.add_argument(
         "--repository", default="", metavar="PATH", help="where it is not the one the suite names"

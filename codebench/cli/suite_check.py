@@ -11,11 +11,12 @@ from codebench.errors import InputError
 if TYPE_CHECKING:
     import argparse
 
-EPILOG = """\
-examples:
-  codebench suite check suites/mine     after a build, and after every edit by hand
-  codebench suite check tiny --format json
+EXAMPLES = (
+    ("after a build, and after every edit by hand", "codebench suite check suites/mine"),
+    ("a built-in suite, for a program", "codebench suite check tiny --format json"),
+)
 
+NOTES = """\
 Exit code 2 when anything is wrong; every fault is one line with its file, line and mend.
 """
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_jobs, on_terminal
+from codebench.cli.options import add_jobs, as_path, on_terminal
 from codebench.cli.progress import Progress
 
 if TYPE_CHECKING:
     import argparse
 
-EPILOG = """\
-examples:
-  codebench suite export suites/cosqa --format beir -o out/cosqa
-  codebench suite export tiny --format trec --run results/local/20240501T120000Z-tiny -o out/tiny
+EXAMPLES = (
+    (
+        "documents and judgments, for BEIR's tools",
+        "codebench suite export suites/cosqa --format beir -o out/cosqa",
+    ),
+    (
+        "code's gold and a run's rankings, for trec_eval",
+        "codebench suite export tiny --format trec --run results/local/RUN -o out",
+    ),
+)
 
+NOTES = """\
 Code's gold goes out level by level: qrels.level-3.txt are the exact targets. docs/import.md says
 which figures are the same there and here, and README.txt in the folder what could not be said.
 """
@@ -26,10 +32,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("suite", metavar="SUITE", help="a built-in suite, or a suite folder")
     parser.add_argument("--format", choices=("trec", "beir"), required=True, help="for which tools")
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FOLDER", help="a new folder"
+        "-o", "--output", type=as_path, required=True, metavar="FOLDER", help="a new folder"
     )
     parser.add_argument(
-        "--run", type=Path, metavar="RUN", help="a stored run, whose rankings are written too"
+        "--run", type=as_path, metavar="RUN", help="a stored run, whose rankings are written too"
     )
     add_jobs(parser)
 

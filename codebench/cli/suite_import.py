@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_jobs, on_terminal
+from codebench.cli.options import add_format, add_jobs, as_path, on_terminal
 from codebench.cli.progress import Progress
 from codebench.errors import UsageError
 
@@ -14,16 +13,23 @@ if TYPE_CHECKING:
 
     from codebench.gold.judgments import Imported
 
-EPILOG = """\
-examples:
-  codebench suite import beir data/cosqa -o suites/cosqa
-  codebench suite import trec qrels.txt --topics topics.tsv --documents docs/ -o suites/mine
-  codebench suite import swe-bench tasks.jsonl --repository ../flask -o suites/tasks
-  codebench suite import swe-bench tasks.jsonl --repository pallets/flask=../flask \\
-      --repository psf/requests=https://example.org/requests -o suites/tasks
+EXAMPLES = (
+    ("a BEIR or CoIR folder", "codebench suite import beir data/cosqa -o suites/cosqa"),
+    (
+        "TREC files",
+        "codebench suite import trec qrels.txt --topics t.tsv --documents docs -o suites/mine",
+    ),
+    (
+        "issues with their patches",
+        "codebench suite import swe-bench tasks.jsonl --repository ../flask -o suites/tasks",
+    ),
+)
 
+NOTES = """\
 Documents become files of the suite's own corpus, named in documents.jsonl. Of SWE-bench-style
-lines the gold is what the patch edits at the base commit. docs/import.md says more.
+lines the gold is what the patch edits at the base commit. Where they name several repositories:
+--repository pallets/flask=../flask --repository psf/requests=https://example.org/requests.
+docs/import.md says more.
 """
 
 
@@ -31,15 +37,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("form", choices=("beir", "trec", "swe-bench"), help="what is imported")
     parser.add_argument(
-        "source", type=Path, metavar="SOURCE", help="BEIR folder, qrels file, or JSON Lines"
+        "source", type=as_path, metavar="SOURCE", help="BEIR folder, qrels file, or JSON Lines"
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FOLDER", help="the suite's folder"
+        "-o", "--output", type=as_path, required=True, metavar="FOLDER", help="the suite's folder"
     )
     parser.add_argument("--split", default="test", help="of a BEIR folder (default: test)")
-    parser.add_argument("--topics", type=Path, metavar="FILE", help="the TREC topics")
+    parser.add_argument("--topics", type=as_path, metavar="FILE", help="the TREC topics")
     parser.add_argument(
-        "--documents", type=Path, metavar="PATH", help="the TREC documents: a folder or a file"
+        "--documents", type=as_path, metavar="PATH", help="the TREC documents: a folder or a file"
     )
     parser.add_argument(
         "--repository",
@@ -123,6 +129,6 @@ def _imported(arguments: argparse.Namespace, progress: Progress) -> Imported:
 def _named(text: str) -> tuple[str, str]:
     """Read `NAME=PATH`; a path alone is for every name."""
     name, equals, place = text.partition("=")
-    if not equals or "://" in name or Path(text).exists():
+    if not equals or "://" in name or as_path(text).exists():
         return "", text
     return name, place

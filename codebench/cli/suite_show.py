@@ -10,12 +10,15 @@ from codebench.cli.progress import Progress
 if TYPE_CHECKING:
     import argparse
 
-EPILOG = """\
-examples:
-  codebench suite show suites/mine                  every query's ID and text
-  codebench suite show suites/mine 3f2a91           the one whose ID begins so, with its code
-  codebench suite show tiny t04 --format markdown
-"""
+EXAMPLES = (
+    ("every query's ID and text", "codebench suite show suites/mine"),
+    (
+        "the one whose ID begins so, with the code that answers it",
+        "codebench suite show suites/mine 3f2a91",
+    ),
+)
+
+NOTES = ""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
