@@ -283,6 +283,11 @@ class IndexCost:
     bytes: int | None = None
     built_seconds: float | None = None
 
+    @property
+    def to_build(self) -> float:
+        """Seconds that building the index took, now or when it was kept."""
+        return self.seconds if self.built_seconds is None else self.built_seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

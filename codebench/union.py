@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import merge
-from codebench.measures.latency import latency_summary
+from codebench.measures.latency import LoadStep, latency_summary
 from codebench.model import IndexCost, Query, Suite
 from codebench.results import RetrieverRun, Run
 from codebench.scored import Scored, ScoredRun
@@ -15,6 +15,8 @@ from codebench.scored import Scored, ScoredRun
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from codebench.results.retriever import State
 
     Part = tuple[str, ScoredRun]
 
@@ -101,10 +103,10 @@ def _retriever(name: str, parts: Sequence[Part]) -> Scored:
 
 def _retriever_run(own: Sequence[tuple[str, Scored]]) -> RetrieverRun:
     runs = [(member, one.run) for member, one in own]
-    worst = next(((member, run) for member, run in runs if run.state != "complete"), runs[0])
+    worst = min(runs, key=lambda one: _WORST_FIRST.index(one[1].state))
     costs = [run.index for _, run in runs if run.index is not None]
-    return replace(
-        worst[1],
+    return RetrieverRun(
+        candidate=worst[1].candidate,
         answers=tuple(
             replace(answer, query=f"{member}/{answer.query}")
             for member, run in runs
@@ -113,19 +115,47 @@ def _retriever_run(own: Sequence[tuple[str, Scored]]) -> RetrieverRun:
         index=_sum(costs) if len(costs) == len(runs) else None,
         first_ns=runs[0][1].first_ns,
         restarts=sum(run.restarts for _, run in runs),
+        state=worst[1].state,
         reason=f"{worst[0]}: {worst[1].reason}" if worst[1].reason else "",
+        falls=tuple(fall for _, run in runs for fall in run.falls),
+        left=sum(run.left for _, run in runs),
+        loads=_joined([step for _, run in runs for step in run.loads]),
+        checked=sum(run.checked for _, run in runs),
+        changed=tuple(f"{member}/{query}" for member, run in runs for query in run.changed),
         beside=any(run.beside for _, run in runs),
         machines=tuple(sorted({machine for _, run in runs for machine in run.machines})),
-        columns=None,
     )
+
+
+_WORST_FIRST: tuple[State, ...] = ("failed", "stopped", "skipped", "complete")
 
 
 def _sum(costs: Sequence[IndexCost]) -> IndexCost:
     sizes = [cost.bytes for cost in costs if cost.bytes is not None]
+    built = [cost.built_seconds for cost in costs if cost.built_seconds is not None]
     return IndexCost(
         start_seconds=sum(cost.start_seconds for cost in costs),
         seconds=sum(cost.seconds for cost in costs),
         cpu_seconds=sum(cost.cpu_seconds for cost in costs),
         peak_rss_bytes=max(cost.peak_rss_bytes for cost in costs),
         bytes=sum(sizes) if len(sizes) == len(costs) else None,
+        built_seconds=sum(cost.to_build for cost in costs) if built else None,
+    )
+
+
+def _joined(steps: Sequence[LoadStep]) -> tuple[LoadStep, ...]:
+    """Put the searches that were made under the same load together."""
+    loads: dict[tuple[int, float], list[LoadStep]] = {}
+    for step in steps:
+        loads.setdefault((step.concurrency, step.rate), []).append(step)
+    return tuple(
+        LoadStep(
+            concurrency=concurrency,
+            rate=rate,
+            seconds=sum(step.seconds for step in own),
+            latencies_ns=tuple(ns for step in own for ns in step.latencies_ns),
+            failed=sum(step.failed for step in own),
+            censored=sum(step.censored for step in own),
+        )
+        for (concurrency, rate), own in loads.items()
     )

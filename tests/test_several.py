@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codebench.cli.main import main
 from codebench.errors import ResultsError
 from codebench.home import builtin
+from codebench.measures.latency import LoadStep
+from codebench.results import Fall
 from codebench.results.several import member_runs, read_several
 from codebench.scoring import score_run
+from codebench.union import union
 from tests.repositories import grown
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -80,6 +82,50 @@ def test_the_table_has_a_row_for_each_member(
     rows = [line.split()[:3] for line in out.splitlines()]
     assert ["first", "10", "bm25"] in rows
     assert ["last", "14", "bm25"] in rows
+
+
+def test_costs_are_those_of_all_members(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
+) -> None:
+    folder = run(capsys, pair, "-o", tmp_path / "results")["run"]
+    scored = score_run(Path(folder), ["nDCG@10"], ["bm25"])
+    (first, one), (last, other) = scored.members
+    before, after = one.retrievers[0], other.retrievers[0]
+    assert before.run.index is not None
+    assert after.run.index is not None
+    fall = Fall("it crashed")
+    skipped = replace(
+        before.run,
+        state="skipped",
+        index=replace(before.run.index, seconds=0.5, built_seconds=60.0),
+        falls=(fall,),
+        left=1,
+        loads=(LoadStep(2, 0, 1.5, (10, 20), failed=1), LoadStep(0, 9, 1, (5,))),
+        checked=2,
+        changed=("q",),
+    )
+    failed = replace(
+        after.run,
+        state="failed",
+        reason="it fell",
+        falls=(fall,),
+        loads=(LoadStep(2, 0, 2.5, (30,), censored=1),),
+        checked=3,
+    )
+    parts = [
+        (first, replace(one, retrievers=(replace(before, run=skipped),))),
+        (last, replace(other, retrievers=(replace(after, run=failed),))),
+    ]
+    whole = union(scored.run.path, {"name": "pair"}, parts, whole=True).retrievers[0].run
+    assert (whole.state, whole.reason) == ("failed", "last: it fell")
+    assert whole.index is not None
+    assert whole.index.to_build == 60.0 + after.run.index.seconds
+    assert whole.loads == (
+        LoadStep(2, 0, 4.0, (10, 20, 30), failed=1, censored=1),
+        LoadStep(0, 9, 1, (5,)),
+    )
+    assert (whole.falls, whole.left) == ((fall, fall), 1)
+    assert (whole.checked, whole.changed) == (5, ("first/q",))
 
 
 def test_a_member_that_was_never_begun_leaves_the_run_incomplete(

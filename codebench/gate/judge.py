@@ -278,7 +278,7 @@ class _Bench:
 
     def index(self, limit: Limit) -> Check:
         """Check what building the index took."""
-        after = _seconds(self.candidate.answers.index)
+        after = _to_build(self.candidate.answers.index)
         if after is None:
             return Check(limit, "not compared", reason="the run says nothing of an index")
         if not limit.relative:
@@ -287,7 +287,7 @@ class _Bench:
         if self.baseline is None:
             raise AssertionError("a change is only checked beside a baseline")
         reason = not_comparable(self.baseline, self.candidate)
-        before = _seconds(self.baseline.answers.index)
+        before = _to_build(self.baseline.answers.index)
         if reason or not before:
             reason = reason or "the baseline says nothing of an index"
             return Check(limit, "not compared", after=after, reason=reason)
@@ -314,8 +314,5 @@ def _less_one(ratio: float | None) -> float | None:
     return None if ratio is None else ratio - 1
 
 
-def _seconds(index: IndexCost | None) -> float | None:
-    """Return what building took, also where the index was kept from an earlier run."""
-    if index is None:
-        return None
-    return index.seconds if index.built_seconds is None else index.built_seconds
+def _to_build(index: IndexCost | None) -> float | None:
+    return None if index is None else index.to_build
