@@ -112,11 +112,13 @@ def _retriever(name: str, origin: str, default: bool) -> ListedRetriever:
 
 def suites() -> list[ListedSuite]:
     """Return the built-in suites, sorted by name; one that cannot be read says why."""
-    return [
-        _suite(folder)
-        for folder in sorted(builtin("suites").glob("*/"))
-        if (folder / SUITE_FILE).is_file()
-    ]
+    return [_suite(builtin("suites") / name) for name in suite_names()]
+
+
+def suite_names() -> list[str]:
+    """Return the names of the built-in suites, sorted."""
+    folders = builtin("suites").glob("*/")
+    return sorted(folder.name for folder in folders if (folder / SUITE_FILE).is_file())
 
 
 def _suite(folder: Path) -> ListedSuite:

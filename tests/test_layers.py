@@ -202,7 +202,7 @@ def test_importing_does_nothing() -> None:
         ["score", "--help"],
         ["suite", "--help"],
         ["suite", "build", "-h"],
-        *([verb, "--help"] for verb in ("gate", "compare")),
+        *([verb, "--help"] for verb in ("gate", "compare", "completion")),
     ],
 )
 def test_help_loads_nothing_heavy(words: list[str]) -> None:

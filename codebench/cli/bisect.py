@@ -54,7 +54,7 @@ def parser() -> VerbParser:
     own.add_argument(
         "--adapter",
         default="",
-        metavar="REFERENCE",
+        metavar="RETRIEVER",
         help="file.py:Class with its options, where the run's reference is not found from here",
     )
     own.add_argument(

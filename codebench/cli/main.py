@@ -30,6 +30,7 @@ VERBS = {
     "align": "correlate measures of runs with online figures",
     "list": "built-in retrievers, suites, measures; stored runs",
     "cache": "what is kept between runs: show it, clear it",
+    "completion": "print a script that lets bash, zsh or fish complete all this",
 }
 
 _INTERRUPTED = 130

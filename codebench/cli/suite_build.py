@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     source.add_argument(
         "--recipe",
-        metavar="NAME",
+        metavar="RECIPE",
         help="a built-in recipe or a YAML file: what to mine of which "
         "repository (a REPOSITORY given with it is a clone of that one)",
     )
@@ -75,7 +75,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--until", type=_until, metavar="DATE", help="ask no newer commit (a day counts whole)"
     )
     parser.add_argument(
-        "--max-queries", type=positive(int), default=200, help="queries at most (default: 200)"
+        "--max-queries",
+        type=positive(int),
+        metavar="N",
+        default=200,
+        help="queries at most (default: 200)",
     )
     parser.add_argument(
         "--snapshot", default="", metavar="REVISION", help="the code that is asked (default: the "
@@ -85,8 +89,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--mode",
         type=_mode,
         default=("frozen", 1),
-        metavar="frozen|epochs=N|parent",
-        help="one snapshot, N, or each commit's own parent (default: frozen)",
+        metavar="MODE",
+        help="frozen: one snapshot; epochs=N: N of them; parent: each commit's own parent "
+        "(default: frozen)",
     )
     parser.add_argument(
         "--pull-requests", action="store_true", help="ask merged pull requests, not commits"

@@ -42,7 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=as_path, required=True, metavar="FOLDER", help="the suite's folder"
     )
-    parser.add_argument("--split", default="test", help="of a BEIR folder (default: test)")
+    parser.add_argument(
+        "--split", metavar="NAME", default="test", help="of a BEIR folder (default: test)"
+    )
     parser.add_argument("--topics", type=as_path, metavar="FILE", help="the TREC topics")
     parser.add_argument(
         "--documents", type=as_path, metavar="PATH", help="the TREC documents: a folder or a file"
