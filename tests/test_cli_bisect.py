@@ -97,7 +97,7 @@ def test_the_first_bad_commit_is_found(
 ) -> None:
     monkeypatch.chdir(project.repository.path)
     data: Any = json.loads(
-        told(capsys, QUERY, *ends(project), "-m", "R(rel=3)@10", "--format", "json"),
+        told(capsys, QUERY, *ends(project), "-m", "RR(rel=1)@10", "--format", "json"),
         parse_constant=pytest.fail,
     )
     assert data["first_bad"] == project.commits[BROKEN_AT]

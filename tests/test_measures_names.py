@@ -24,6 +24,13 @@ def test_names_read_and_printed_alike(name: str) -> None:
     assert parse(str(parse(name))) == parse(name)
 
 
+@pytest.mark.parametrize("rel", [None, 1, 2, 3])
+@pytest.mark.parametrize("name", ["RR@10", "F(beta=2)@10", "RBP(p=0.9)", "R@4000tokens", "nDCG@10"])
+def test_the_written_name_keeps_its_level_in_any_context(name: str, rel: int | None) -> None:
+    measure = parse(name) if rel is None else parse(name).bind(rel)
+    assert parse(measure.written) == measure
+
+
 @pytest.mark.parametrize(
     ("given", "printed"),
     [

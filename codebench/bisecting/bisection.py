@@ -177,7 +177,7 @@ def _job(
         run=str(asked.bad.resolve()),
         corpus=str(_corpus(asked, bad).path),
         query=asked.query,
-        measure=str(asked.measure),
+        measure=asked.measure.written,
         name=bad.name,
         reference=reference,
         options=options,
@@ -249,7 +249,7 @@ def _end(walk: Walk, side: Contender, query: Query, commit: str) -> End:
     measure = side.evaluation.measures[0]
     value = side.evaluation.per_query[query.id][str(measure)]
     if value is None:
-        raise UsageError(f"{query.id} has no gold at the level of {measure}")
+        raise UsageError(f"{query.id} has no gold at the level of {measure.short}")
     rows = side.run.manifest.get("retrievers", ())
     kept = next((one.get("checkout") for one in rows if one.get("name") == side.name), None) or {}
     commit = commit or str(kept.get("commit", ""))
@@ -277,7 +277,7 @@ def _turning(measure: Measure, good: End, bad: End) -> float:
     sign = 1 if measure.higher_is_better else -1
     if sign * bad.value >= sign * good.value:
         raise UsageError(
-            f"the query did not get worse by {measure}: {good.value:.4g} -> {bad.value:.4g}; "
+            f"the query did not get worse by {measure.short}: {good.value:.4g} -> {bad.value:.4g}; "
             "name another measure by -m"
         )
     return sign * (good.value + bad.value) / 2

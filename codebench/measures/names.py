@@ -104,7 +104,10 @@ class Measure:
 
     @property
     def short(self) -> str:
-        """The heading where room is short: `nDCG-exp@10` for nDCG(dcg='exp-log2')@10."""
+        """The name as people read it: `nDCG-exp@10` for nDCG(dcg='exp-log2')@10.
+
+        `parse` reads both; what is stored has the full name.
+        """
         if not self.exponential:
             return str(self)
         return f"nDCG-exp{self._suffix()}"
@@ -113,9 +116,15 @@ class Measure:
         return "" if self.cutoff is None else f"@{self.cutoff}{'tokens' if self.tokens else ''}"
 
     def __str__(self) -> str:
-        values = dict(self.parameters)
-        if self.rel not in (None, 1):
-            values["rel"] = float(self.rel or 1)
+        return self._named(None if self.rel == 1 else self.rel)
+
+    @property
+    def written(self) -> str:
+        """The name that reads back as this measure whatever the context's default level is."""
+        return self._named(self.rel)
+
+    def _named(self, rel: int | None) -> str:
+        values = dict(self.parameters) | ({} if rel is None else {"rel": float(rel)})
         inside = ",".join(f"{name}={_printed(values[name])}" for name in sorted(values))
         name = "F1" if self.name == "F" and "beta" not in values else self.name
         return f"{name}{f'({inside})' if inside else ''}{self._suffix()}"
@@ -141,7 +150,7 @@ def parse(text: str) -> Measure:
     match = _NAME.match(text)
     if match is None:
         raise UsageError(
-            f"{text!r} is not a measure; write it as RR@10, R(rel=3)@10 or nDCG(dcg='exp-log2')@10"
+            f"{text!r} is not a measure; write it as RR@10, R(rel=3)@10 or nDCG-exp@10"
         )
     word, inside, digits, tokens = match.groups()
     given = _arguments(text, inside or "")
@@ -181,7 +190,7 @@ def check_depth(measures: Iterable[Measure], depth: int) -> None:
     Raises:
         UsageError: naming every measure whose K is above the depth.
     """
-    deep = [str(measure) for measure in measures if not measure.tokens and _rank(measure) > depth]
+    deep = [measure.short for measure in measures if not measure.tokens and _rank(measure) > depth]
     if deep:
         raise UsageError(
             f"{', '.join(deep)}: the cutoff is above the depth {depth}; ask for a depth of at "
