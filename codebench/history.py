@@ -43,9 +43,10 @@ class Point:
         latency: over every timed call.
         failed: queries that failed or were not answered.
         complete: whether the run is.
-        verdict: against the point before; empty for the first.
+        verdict: against the last point before it of the same suite; empty for the first of all.
         difference: the comparison behind it; None where there is none.
-        reason: why it is not comparable: the suites' fields that differ.
+        reason: why it is not comparable, where no run before it asked its suite: what differs
+            from the suite of the run before.
     """
 
     run: Path
@@ -97,7 +98,7 @@ def history(
     margin: float = MARGIN,
     seed: int = 0,
 ) -> History:
-    """Score every run that is kept, and compare each retriever with itself in the run before.
+    """Score every run that is kept, and compare each retriever with itself in the last run of the suite.
 
     Args:
         results: the folder of runs.
@@ -173,25 +174,25 @@ def _points(listed: ListedRun, measure: Measure) -> list[tuple[str, bool, _Score
 def _judged(
     line: Sequence[_Scored], measure: Measure, margin: float, seed: int
 ) -> tuple[Point, ...]:
-    """Compare neighbours of one suite, all that a retriever has, as one family."""
+    """Compare each point with the last one before it of its suite; a suite's are one family."""
     points = [one.point for one in line]
-    families: dict[str, list[int]] = defaultdict(list)
-    for at in range(1, len(line)):
-        before, after = line[at - 1], line[at]
-        if before.digest == after.digest:
-            families[after.digest].append(at)
-        else:
-            reason = "; ".join(suite_changes(before.suite, after.suite))
+    families: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    newest: dict[str, int] = {}
+    for at, one in enumerate(line):
+        if one.digest in newest:
+            families[one.digest].append((newest[one.digest], at))
+        elif at:
+            reason = "; ".join(suite_changes(line[at - 1].suite, one.suite))
             points[at] = replace(points[at], verdict="not comparable", reason=reason)
-    for places in families.values():
-        own = {str(at): line[at].evaluation for at in sorted({*places, *(p - 1 for p in places)})}
+        newest[one.digest] = at
+    for pairs in families.values():
         compared = compare(
-            own,
-            pairs=[(str(at - 1), str(at)) for at in places],
+            {str(at): line[at].evaluation for at in sorted({at for pair in pairs for at in pair})},
+            pairs=[(str(before), str(after)) for before, after in pairs],
             measures=[measure],
             margin=margin,
             seed=seed,
         )
-        for at, difference in zip(places, compared.differences, strict=True):
+        for (_, at), difference in zip(pairs, compared.differences, strict=True):
             points[at] = replace(points[at], verdict=difference.verdict, difference=difference)
     return tuple(points)

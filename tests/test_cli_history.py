@@ -61,13 +61,15 @@ def test_verdicts_between_neighbours(results: Path, capsys: pytest.CaptureFixtur
         "better",
         "undecided",
         "not comparable",
-        "not comparable",
+        "undecided",
     ]
     assert [run["figure"]["value"] for run in own] == pytest.approx([0, 1, 1, 1, 7 / 12])
     assert own[1]["change"]["delta"] == 1.0
     assert (own[1]["change"]["wins"], own[1]["change"]["losses"]) == (12, 0)
     assert own[3]["reason"] == "text of q02"
     assert own[3]["change"] is None
+    # Against the last run of its suite, past the one of another.
+    assert own[4]["change"]["delta"] == pytest.approx(-5 / 12)
     assert (own[4]["complete"], own[4]["failed"]) == (False, 5)
     assert [run["version"] for run in own] == ["1", "2", "2", "1", "1"]
     assert own[0]["p95_ms"] == pytest.approx(3.1)

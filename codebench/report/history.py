@@ -39,7 +39,7 @@ def history_text(history: History, form: str) -> str:
     markdown = form == "markdown"
     blocks = []
     for name, points in history.lines:
-        title = escaped(f"{history.measure} of {name}", markdown=markdown)
+        title = escaped(f"{history.measure.short} of {name}", markdown=markdown)
         rows = [_row(history.measure, point) for point in points]
         headers = [*_HEADERS, history.measure.short, "change", "verdict", "p95 ms", "failed"]
         blocks += [
@@ -115,8 +115,8 @@ def _bar(low: int | None, value: int | None, high: int | None) -> str:
 
 def _notes(history: History) -> list[str]:
     legend = (
-        "change and verdict are against the run above, query by query; verdicts are adjusted for "
-        "the number of neighbours of one retriever and suite"
+        "change and verdict are against the last run above of the same suite, query by query; "
+        "verdicts are adjusted for the number of such pairs of one retriever and suite"
     )
     notes = [legend]
     for name, points in history.lines:
