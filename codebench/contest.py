@@ -218,18 +218,30 @@ def changes(old: Contender, new: Contender) -> list[str]:
             differ.append("the adapter's file differs")
         notes += [f"{old.name} differs: {', '.join(differ)}"] if differ else []
     if old.run.path != new.run.path:
-        settings = (
-            ("depth", old.run.depth, new.run.depth),
-            ("codebench", *(run.manifest.get("codebench") for run in (old.run, new.run))),
-        )
+        before_all, after_all = _settings(old.run), _settings(new.run)
         differ = [
-            f"{words} {shown(one)} -> {shown(other)}"
-            for words, one, other in settings
-            if one != other
+            f"{words} {shown(before_all.get(words))} -> {shown(after_all.get(words))}"
+            for words in sorted(before_all.keys() | after_all.keys())
+            if before_all.get(words) != after_all.get(words)
         ]
         runs = f"{old.run.path} and {new.run.path}"
         notes += [f"{runs} differ: {', '.join(differ)}"] if differ else []
     return notes
+
+
+_ASIDE = frozenset({"floors", "null_asks"})
+"""Settings that tell nothing of the compared: other rows, and the harness's own."""
+
+
+def _settings(run: Run) -> Mapping[str, Any]:
+    """Return what a run was made with, by the names that its manifest has for it."""
+    own = run.manifest.get("settings")
+    settings = {
+        name: value
+        for name, value in (own.items() if isinstance(own, dict) else ())
+        if name not in _ASIDE
+    }
+    return {**settings, "depth": run.depth, "codebench": run.manifest.get("codebench")}
 
 
 def check_suites(contenders: Sequence[Contender]) -> None:
@@ -308,10 +320,16 @@ def not_comparable(old: Contender, new: Contender) -> str:
         for field in old.machine.keys() | new.machine.keys()
         if old.machine.get(field) != new.machine.get(field)
     )
-    if not fields:
-        return ""
-    differ = (
-        f"{field} {shown(old.machine.get(field))} / {shown(new.machine.get(field))}"
-        for field in fields
-    )
-    return f"other machines ({'; '.join(differ)})"
+    if fields:
+        differ = (
+            f"{field} {shown(old.machine.get(field))} / {shown(new.machine.get(field))}"
+            for field in fields
+        )
+        return f"other machines ({'; '.join(differ)})"
+    limits = [_settings(one.run).get("query_timeout") for one in (old, new)]
+    late = any("timeout" in one.evaluation.statuses for one in (old, new))
+    if late and limits[0] != limits[1]:
+        return (
+            f"other timeouts ({shown(limits[0])} / {shown(limits[1])} s), and one ran into its own"
+        )
+    return ""

@@ -88,6 +88,7 @@ def made_run(
     machine: Mapping[str, Any] = MACHINE,
     minute: int = 0,
     depth: int = 20,
+    settings: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a run folder and return it."""
     asked = asked or suite()
@@ -106,6 +107,7 @@ def made_run(
         "suite": {"name": asked.name, "digest": "sha256:s", "queries": len(asked.queries)},
         "corpus": {"digest": asked.corpus_digest, "files": 12, "chunks": 24},
         "depth": depth,
+        "settings": dict(settings or {}),
         "codebench": "0.1.0",
         "machine": dict(machine),
         "started": f"2024-05-01T12:{minute:02}:00+00:00",

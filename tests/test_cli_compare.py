@@ -192,6 +192,21 @@ def test_latency_is_compared_on_one_machine_only(
     assert latency["reason"] == "the machine is not known"
 
 
+def test_settings_that_differ_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    short = {"query_timeout": 5.0, "repeats": 1, "floors": []}
+    old = made_run(tmp_path, {"a": Row("s" * 12)}, minute=1, settings=short)
+    long = {"query_timeout": 20.0, "repeats": 3, "floors": ["random"]}
+    new = made_run(tmp_path, {"a": Row("s" * 12)}, minute=2, settings=long)
+    data = data_of(capsys, old, new)
+    assert data["notes"] == [
+        f"{old} and {new} differ: query_timeout 5.0 -> 20.0, repeats 1 -> 3",
+    ]
+    assert data["latency"][0]["compared"]
+    late = made_run(tmp_path, {"a": Row("s" * 11 + "t")}, minute=3, settings=long)
+    (latency,) = data_of(capsys, old, late, code=3)["latency"]
+    assert latency["reason"] == "other timeouts (5.0 / 20.0 s), and one ran into its own"
+
+
 def test_undecided_says_what_it_could_have_seen(
     run: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
