@@ -90,6 +90,7 @@ class Keeps(Healthy):
         (folder / "words.json").write_text(json.dumps(self.words)); return True
     def restore(self, corpus, folder):
         if self.refuse: return False
+        if self.word == "dies": os._exit(3)
         self.words = json.loads((folder / "words.json").read_text())
         (folder / "words.json").write_text("gone"); return True
 

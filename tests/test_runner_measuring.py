@@ -212,7 +212,37 @@ def test_an_index_is_kept_and_taken_up(lab: Lab, own_cache: Path) -> None:
     assert rebuilt.index.built_seconds is None
     lab.run("Healthy", ["x"], settings, cache=own_cache)
     notes = [event.text for event in lab.heard if isinstance(event, Noted)]
-    assert notes == ["its index is not kept: its adapter does not offer it"]
+    assert notes == [
+        "its index is built anew: its adapter refused it",
+        "its index is not kept: its adapter does not offer it",
+    ]
+
+
+def test_a_damaged_or_refused_kept_index_is_built_anew(lab: Lab, tmp_path: Path) -> None:
+    settings = dataclasses.replace(QUICK, keep_index=True)
+
+    def built(name: str) -> bool:
+        (found,) = lab.run(name, ["x"], settings, cache=tmp_path).retrievers
+        assert found.index is not None
+        assert found.state == "complete"
+        return found.index.built_seconds is None
+
+    assert built("Keeps:word=keep")
+    (words,) = tmp_path.glob("indexes/*/data/words.json")
+    words.write_text("[")
+    assert [built("Keeps:word=keep"), built("Keeps:word=keep")] == [True, False]
+    assert built("Keeps:word=other,refuse=true")
+    assert built("Keeps:word=other,refuse=true")
+    notes = [event.text for event in lab.heard if isinstance(event, Noted)]
+    assert notes[0].startswith("its index is built anew: taking up its kept index raised JSOND")
+    assert notes[1:] == ["its index is built anew: its adapter refused it"]
+    assert not [*tmp_path.glob("indexes/.*")]
+    lab.run("Keeps:word=dies", ["x"], settings, cache=tmp_path)
+    (dead,) = lab.run("Keeps:word=dies", ["x"], settings, cache=tmp_path).retrievers
+    assert dead.state == "failed"
+    assert "taking up its kept index, its process" in dead.reason
+    assert dead.reason.endswith("it was dropped, and the next run builds it")
+    assert built("Keeps:word=dies")
 
 
 def test_a_closed_loop_shows_what_clients_wait_for_each_other(lab: Lab) -> None:

@@ -101,3 +101,11 @@ class IndexStore:
                 os.rename(making, self._root / key)  # noqa: PTH104  # fails where it is there
         finally:
             shutil.rmtree(making, ignore_errors=True)
+
+    def drop(self, key: str) -> None:
+        """Let go of a kept index that cannot be used."""
+        with contextlib.suppress(OSError):  # the cache may be read-only
+            gone = Path(tempfile.mkdtemp(prefix=".dropped-", dir=self._root))
+            with contextlib.suppress(OSError):  # another run was first
+                os.rename(self._root / key, gone)  # noqa: PTH104  # at once, whoever copies it
+            shutil.rmtree(gone, ignore_errors=True)

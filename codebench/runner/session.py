@@ -140,11 +140,10 @@ class Session:
             return self.timed({"op": "index"}, start_seconds)[0]
         key = store.key(self.candidate, bench.corpus, bench.tables)
         kept = store.find(key)
-        cost = self._restored(kept, start_seconds) if kept else None
+        cost = self._taken_up(store, key, kept, start_seconds) if kept else None
         if cost is None:
             cost = self.timed({"op": "index"}, start_seconds)[0]
-            if kept is None:
-                self._save(store, key, cost)
+            self._save(store, key, cost)
         return cost
 
     def timed(
@@ -182,6 +181,27 @@ class Session:
         except (KeyError, TypeError, ValueError):
             raise GaveUp("indexing, its reply was overwritten") from None
         return cost, reply
+
+    def _taken_up(
+        self, store: IndexStore, key: str, kept: Kept, start_seconds: float
+    ) -> IndexCost | None:
+        """Take up a kept index; one that its adapter cannot take up is dropped, to be built anew.
+
+        Raises:
+            GaveUp: its process did not survive it.
+        """
+        why = "its adapter refused it"
+        try:
+            cost = self._restored(kept, start_seconds)
+        except GaveUp as error:
+            cost, why = None, str(error)
+        if cost is not None:
+            return cost
+        store.drop(key)
+        if self.fallen:
+            raise GaveUp(f"{why}; it was dropped, and the next run builds it")
+        self.bench.events(Noted(self.candidate.name, f"its index is built anew: {why}"))
+        return None
 
     def _restored(self, kept: Kept, start_seconds: float) -> IndexCost | None:
         folder = self._place / "kept"
