@@ -165,7 +165,7 @@ def test_one_query_or_one_list(run: Path, words: list[str]) -> None:
 def test_the_worst_queries_come_first(run: Path, capsys: Printed) -> None:
     assert main(["show", str(run), "--worst", "4", "-r", "old"]) == 0
     out = capsys.readouterr().out
-    assert "4 queries worst by nDCG(dcg='exp-log2')@10, mean of old" in out
+    assert "4 queries worst by nDCG-exp@10, mean of old" in out
     assert [line.split()[0] for line in out.splitlines() if line.startswith("q")] == [
         "query",
         "q03",

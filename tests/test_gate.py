@@ -71,7 +71,7 @@ def test_made_pairs_and_their_junit(
     junit, summary = tmp_path / "gate.xml", tmp_path / "summary.md"
     summary.write_text("before\n")
     against = tmp_path / "nowhere" if case == "no baseline" else base
-    asked = limits("R(rel=1)@10:-1") if case == "incomplete" else limits(*LIMITS)
+    asked = limits("R(rel=1)@10:-0.99") if case == "incomplete" else limits(*LIMITS)
     words = [run, "--baseline", against, *asked, "--junit", junit, "--summary", summary]
     code, out, err = gated(capsys, *words, "--annotations")
     assert code == expected, err
@@ -258,6 +258,13 @@ def test_depths(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     shallow = made_run(tmp_path, {"own": Row(GOOD)}, depth=5, minute=1)
     assert gated(capsys, shallow, "-b", base, *limits("nDCG@10:-0.03"))[0] == 2
     assert gated(capsys, base, "-b", shallow, *limits("nDCG@10:-0.03"))[0] == 4
+    code, out, _ = gated(capsys, base, "-b", base)
+    assert (code, "latency, index time and failures are gated where limits name them" in out) == (
+        0,
+        1,
+    )
+    assert "\nnDCG-exp@10:-0.03 " in out
+    assert "where limits name them" not in gated(capsys, base, "-b", base, *limits("AP:-0.03"))[1]
     code, _, err = gated(capsys, shallow, "-b", base)
     assert (code, "default limits need a depth of 10" in err) == (2, True)
 

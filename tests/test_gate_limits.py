@@ -63,7 +63,6 @@ def test_slices() -> None:
         ("nDCG@10:0.03", "write how far it may fall, as nDCG@10:-0.03"),
         ("nDCG@10:+0.03", "may fall"),
         ("nDCG@10:-3%", "may fall"),
-        ("nDCG@10:-1.5", "may fall"),
         ("nDCG@10:<=0.5", "least value"),
         ("nDCG@10:-nan", "may fall"),
         ("nDCG@10:-1e-2", "may fall"),
@@ -89,6 +88,41 @@ def test_what_is_refused_says_how_it_is_written(text: str, mend: str) -> None:
         parse_limit(text)
     assert mend in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("nDCG@10:>=1.5", "no run can keep it, as nDCG@10 is at most 1"),
+        ("nDCG-exp@10:>=0", "every run keeps it, as nDCG-exp@10 is never below 0"),
+        ("R(rel=3)@10:-1", "every run keeps it, as R(rel=3)@10 cannot fall by more than 1"),
+        ("nDCG@10:-1.5", "every run keeps it, as nDCG@10 cannot fall by more than 1"),
+        ("Tokens@500:<=500", "every run keeps it, as Tokens@500 is at most 500"),
+        ("Tokens@500:<=0", "no run can keep it, as Tokens@500 is above 0"),
+        ("Tokens@500:+500", "every run keeps it, as Tokens@500 cannot rise by more than 500"),
+        ("Value@10:>=0", "every run keeps it, as Value@10 is never below 0"),
+        ("p95:<=0ms", "no run can keep it, as everything takes some time"),
+        ("index:<=0", "no run can keep it, as everything takes some time"),
+    ],
+)
+def test_a_limit_that_decides_nothing_is_refused(text: str, why: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_limit(text)
+    assert str(caught.value) == f"{text!r}: {why}"
+
+
+def test_limits_that_decide_little_are_a_persons_own() -> None:
+    texts = ["nDCG@10:>=1", "nDCG@10:-0", "AP:-0.999", "Value@10:>=7", "Tokens@500:<=499"]
+    assert len(parse_limits(texts)) == 5
+
+
+def test_people_read_the_short_name_and_files_hold_the_full_one() -> None:
+    limit = parse_limit("nDCG-exp@10[leak=none]:-0.03")
+    assert limit == parse_limit("nDCG(dcg='exp-log2')@10[leak=none]:-0.03")
+    assert limit.shown == "nDCG-exp@10[leak=none]:-0.03"
+    assert limit.label == "nDCG-exp@10[leak=none]"
+    assert str(limit) == "nDCG(dcg='exp-log2')@10[leak=none]:-0.03"
+    assert parse_limit("p95:+10%").shown == "p95:+10%"
 
 
 def test_every_fault_at_once() -> None:

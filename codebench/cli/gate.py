@@ -32,7 +32,7 @@ _EXAMPLES = (
 
 _NOTES = """\
 limits:
-  nDCG-exp@10:-0.03               lose no more than 0.03 against the baseline (or -5%)
+  nDCG-exp@10:-0.03               lose no more than 0.03 against the baseline
   R(rel=3)@10[leak=none]:-0.02    in the slice of the queries with that tag
   nDCG@10:>=0.6                   a value of the run's own
   p95:+10%  p50:<=20ms            latency; index:+20%, failed:0
@@ -42,6 +42,9 @@ gated unless a limit names it. docs/gate.md says all that a limit can say.
 exit codes: 0 kept (or undecided) · 1 a limit is broken · 2 the call is wrong or nothing was
 answered · 3 the run is incomplete or answers failed · 4 no comparable baseline
 """
+
+_OF_A_GATE = ("limit", "limits", "retriever", "strict", "seed", "junit", "summary", "annotations")
+"""Words that say nothing where a run is only accepted."""
 
 GATE_FILE = "gate.yaml"
 
@@ -121,8 +124,10 @@ def _check_words(arguments: argparse.Namespace) -> None:
     for name in ("output", "force"):
         if getattr(arguments, name) and not arguments.accept:
             raise UsageError(f"--{name} is for --accept")
+    if arguments.against and arguments.baseline is None:
+        raise UsageError("--against is a name in the baseline; give it with --baseline")
     if arguments.accept and arguments.baseline is None:
-        given = [name for name in ("limit", "limits", "junit", "summary") if vars(arguments)[name]]
+        given = [name for name in _OF_A_GATE if vars(arguments)[name]]
         if given:
             raise UsageError(f"--{given[0]} beside --accept needs --baseline")
 

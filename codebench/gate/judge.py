@@ -67,7 +67,7 @@ def judge(
     relative = [limit for limit in limits if limit.relative]
     if relative and baseline is None:
         raise NoBaseline(
-            f"{relative[0]} needs a baseline: name one by --baseline RUN; codebench gate RUN "
+            f"{relative[0].shown} needs a baseline: name one by --baseline RUN; codebench gate RUN "
             "--accept makes one of a run"
         )
     if baseline is not None:
@@ -136,7 +136,7 @@ class _Bench:
             there = sorted({f"{tag}={value}" for tags in own for tag, value in tags.items()})
             asked = ",".join(f"{tag}={value}" for tag, value in limit.where)
             hint = near(asked, there[:50]) or "the suite has no tags"
-            problems.append(f"{limit}: no query has {asked}; {hint}")
+            problems.append(f"{limit.shown}: no query has {asked}; {hint}")
         if problems:
             raise UsageError("\n".join(problems))
 

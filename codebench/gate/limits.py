@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -62,6 +63,11 @@ class Limit:
         return f"{self.name}[{inside}]" if inside else self.name
 
     @property
+    def label(self) -> str:
+        """The subject as people read it: `nDCG-exp@10` for nDCG(dcg='exp-log2')@10."""
+        return self.subject.replace(self.name, self.measure.short) if self.measure else self.subject
+
+    @property
     def allowed(self) -> str:
         """What it may be, as it is written."""
         number = f"{self.amount:.10g}"
@@ -79,6 +85,11 @@ class Limit:
         """Whether it needs a baseline."""
         return self.bound == "change"
 
+    @property
+    def shown(self) -> str:
+        """The limit as people read it."""
+        return f"{self.label}:{self.allowed}"
+
     def __str__(self) -> str:
         return f"{self.subject}:{self.allowed}"
 
@@ -94,8 +105,8 @@ def parse_limit(text: str, where: Where = ()) -> Limit:
         UsageError: it is none; with how it is written.
     """
     what, colon, allowed = text.rpartition(":")
-    match = _SHAPE.fullmatch(what)
-    if len(text) > _LONGEST or not colon or match is None:
+    match = _SHAPE.fullmatch(what) if len(text) <= _LONGEST else None
+    if not colon or match is None:
         raise UsageError(f"{text[:60]!r} is no limit; write nDCG@10:-0.03, p95:+10% or failed:0")
     tags = _tags(text, match["where"])
     twice = sorted({tag for tag, _ in tags} & {tag for tag, _ in where})
@@ -137,14 +148,8 @@ def parse_limits(texts: Sequence[str], field: str = "--limit") -> tuple[Limit, .
 
 def repeated(limits: Sequence[Limit]) -> list[str]:
     """Name the limits that are set twice."""
-    own = [(limit.subject, limit.bound) for limit in limits]
-    return sorted(
-        {
-            f"{subject!r} is limited twice"
-            for subject, bound in own
-            if own.count((subject, bound)) > 1
-        }
-    )
+    own = Counter((limit.label, limit.bound) for limit in limits)
+    return sorted({f"{subject!r} is limited twice" for (subject, _), n in own.items() if n > 1})
 
 
 def default_limits(depth: int) -> tuple[Limit, ...]:
@@ -177,6 +182,8 @@ def _cost(text: str, kind: Kind, name: str, allowed: str, where: Where) -> Limit
             return Limit(kind, name, "change", share / 100, where)
     elif allowed.startswith("<="):
         value = _number(allowed[2:].removesuffix(unit))
+        if value == 0:
+            raise UsageError(f"{text!r}: no run can keep it, as everything takes some time")
         if value is not None:
             return Limit(kind, name, "most", value, where)
     raise UsageError(
@@ -193,19 +200,39 @@ def _quality(text: str, name: str, allowed: str, where: Where) -> Limit:
     if allowed.startswith(own):
         value = _number(allowed[2:])
         if value is not None:
-            return Limit(
-                "measure", str(measure), "least" if more else "most", value, where, measure
-            )
+            bound: Bound = "least" if more else "most"
+            limit = Limit("measure", str(measure), bound, value, where, measure)
+            return _deciding(text, limit, measure)
     elif allowed.startswith(change):
         value = _number(allowed[1:])
-        highest = measure.scale if measure.kind.bounded or not more else math.inf
-        if value is not None and value <= highest:
-            return Limit("measure", str(measure), "change", value, where, measure)
+        if value is not None:
+            limit = Limit("measure", str(measure), "change", value, where, measure)
+            return _deciding(text, limit, measure)
     words = ("fall", "0.03", "least", "0.6") if more else ("rise", "500", "largest", "4000")
     raise UsageError(
         f"{text!r}: write how far it may {words[0]}, as {name}:{change}{words[1]}, or its "
         f"{words[2]} value, as {name}:{own}{words[3]}"
     )
+
+
+def _deciding(text: str, limit: Limit, measure: Measure) -> Limit:
+    """Return a measure's limit, unless it decides nothing: all runs keep it, or none can."""
+    name, value = measure.short, limit.amount
+    highest = measure.scale if measure.kind.bounded or not measure.higher_is_better else math.inf
+    always = never = ""
+    if limit.bound == "change":
+        moves = "fall" if measure.higher_is_better else "rise"
+        always = f"{name} cannot {moves} by more than {highest:g}" if value >= highest else ""
+    elif limit.bound == "least":
+        always = f"{name} is never below 0" if value <= 0 else ""
+        never = f"{name} is at most {highest:g}" if value > highest else ""
+    else:
+        always = f"{name} is at most {highest:g}" if value >= highest else ""
+        never = f"{name} is above 0" if value <= 0 else ""
+    if always or never:
+        kept = "every run keeps it" if always else "no run can keep it"
+        raise UsageError(f"{text!r}: {kept}, as {always or never}")
+    return limit
 
 
 def _number(text: str) -> float | None:

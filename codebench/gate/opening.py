@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codebench.contest import Contender
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from codebench.gate.verdict import Gate
     from codebench.measures.names import Measure
     from codebench.scored import Scored, ScoredRun
+
+_OF_DEFAULTS = (
+    "the default limits are of quality alone: latency, index time and failures are gated where "
+    "limits name them, as -l nDCG-exp@10:-0.03 -l p95:+10% -l failed:0"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +80,14 @@ def gate(asked: Asked) -> Gate:
     other = None
     if baseline is not None:
         other = _in_baseline(asked.against or one.name, baseline)
-    return judge(
+    judged = judge(
         _contender(run, one),
         None if baseline is None or other is None else _contender(baseline, other),
         limits,
         strict=asked.strict,
         seed=asked.seed,
     )
+    return judged if asked.limits else replace(judged, notes=(*judged.notes, _OF_DEFAULTS))
 
 
 def _measures(limits: Sequence[Limit], depth: int) -> tuple[Measure, ...]:

@@ -60,7 +60,7 @@ def micro(measure: Measure, ranks: Ranks) -> Figure:
         UsageError: the measure has no micro mean.
     """
     if measure.name not in MICRO:
-        raise UsageError(f"{measure} has no micro mean; P, R and F have")
+        raise UsageError(f"{measure.short} has no micro mean; P, R and F have")
     level = ranks.level(measure.level)
     kept = level.units > 0
     excluded = int(np.count_nonzero(~kept))

@@ -35,11 +35,13 @@ def compute(measure: Measure, ranks: Ranks) -> Floats:
     """
     if measure.kind.needs_judged and not ranks.judged:
         raise UsageError(
-            f"{measure} needs places judged not relevant, and this gold has none; "
+            f"{measure.short} needs places judged not relevant, and this gold has none; "
             "use RR, R, P, AP or nDCG"
         )
     if (measure.tokens or measure.kind.needs_bytes) and ranks.places.bytes_read is None:
-        raise UsageError(f"{measure} counts tokens, and plain judgments know no sizes; use @K")
+        raise UsageError(
+            f"{measure.short} counts tokens, and plain judgments know no sizes; use @K"
+        )
     return FORMULAS[measure.name](ranks, measure)
 
 
@@ -116,7 +118,9 @@ def ndcg(ranks: Ranks, measure: Measure) -> Floats:
     for grade, level in ranks.levels.items():
         value = _gain(grade, measure)
         if value < below:
-            raise UsageError(f"{measure}: the gain of grade {grade} falls below a lower grade's")
+            raise UsageError(
+                f"{measure.short}: the gain of grade {grade} falls below a lower grade's"
+            )
         step, below = value - below, value
         deepest = min(int(level.units.max(initial=0)), measure.cutoff or UNREACHED)
         longest = max(int(level.paid.max(initial=0)), deepest)
@@ -131,7 +135,7 @@ def ndcg(ranks: Ranks, measure: Measure) -> Floats:
 def _gain(grade: int, measure: Measure) -> float:
     if measure.exponential:
         if grade > _MAX_EXPONENT:
-            raise UsageError(f"{measure}: a grade of {grade} is too large for 2^g - 1")
+            raise UsageError(f"{measure.short}: a grade of {grade} is too large for 2^g - 1")
         return float(2**grade - 1)
     return dict(measure.gains or ()).get(grade, float(grade))
 

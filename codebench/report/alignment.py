@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codebench.measures.correlation import FEWEST, smallest_told
+from codebench.measures.names import parse
 from codebench.report.data import finite
 from codebench.report.text import NONE, csv_text, json_text, lines, table
 
@@ -26,7 +27,7 @@ def alignment_text(alignment: Alignment, form: str) -> str:
     headers = ["measure", "online", "verdict", "tau", "rho", "r", "p", "runs"]
     rows = [
         [
-            one.measure,
+            parse(one.measure).short,
             one.online,
             one.verdict,
             *(_cell(getattr(one, kind)) for kind in _KINDS),

@@ -19,7 +19,7 @@ def bisection_text(found: Bisection, form: str) -> str:
         return json_text(_data(found))
     markdown = form == "markdown"
     title = escaped(
-        f"query {found.query.id} of {found.retriever} by {found.measure}: "
+        f"query {found.query.id} of {found.retriever} by {found.measure.short}: "
         f"{_value(found, found.good.value)} at {found.good.commit[:_SHORT]}, "
         f"{_value(found, found.bad.value)} at {found.bad.commit[:_SHORT]}; {found.query.text}",
         markdown=markdown,
@@ -32,7 +32,10 @@ def bisection_text(found: Bisection, form: str) -> str:
         [
             f"### {title}" if markdown else title,
             table(
-                ["commit", "outcome", str(found.measure), "reason"], rows, markdown=markdown, left=2
+                ["commit", "outcome", found.measure.short, "reason"],
+                rows,
+                markdown=markdown,
+                left=2,
             ),
             lines(_notes(found), markdown=markdown),
         ]

@@ -71,9 +71,9 @@ def words(gate: Gate, check: Check) -> str:
     """Return what a check found, on one line."""
     limit = check.limit
     if check.outcome == "not compared":
-        return f"{limit.subject} was not compared: {check.reason}"
+        return f"{limit.label} was not compared: {check.reason}"
     before = "" if check.before is None else f"{value(check, check.before)} -> "
-    told = f"{limit.subject} {before}{value(check, check.after)}"
+    told = f"{limit.label} {before}{value(check, check.after)}"
     beside = []
     if check.change is not None:
         beside.append(change(check, check.change))
@@ -140,7 +140,7 @@ def _row(gate: Gate, check: Check) -> list[str]:
         # The bound is how much worse it may be; the table shows changes.
         bound = -bound if check.limit.measure.higher_is_better else bound
     return [
-        str(check.limit),
+        check.limit.shown,
         f"{check.outcome} (fails)" if failing else check.outcome,
         value(check, check.before),
         value(check, check.after),
@@ -176,10 +176,10 @@ def _notes(gate: Gate) -> list[str]:
         difference = check.difference
         if difference and check.outcome != "passed":
             counts = f"{difference.wins} won, {difference.ties} tied, {difference.losses} lost"
-            notes.append(f"{check.limit.subject}: {counts}")
-            notes += [f"{check.limit.subject}: {note}" for note in difference.notes]
+            notes.append(f"{check.limit.label}: {counts}")
+            notes += [f"{check.limit.label}: {note}" for note in difference.notes]
         notes += [
-            f"{check.limit.subject} lost most at {loss_words(check, loss)}" for loss in check.losses
+            f"{check.limit.label} lost most at {loss_words(check, loss)}" for loss in check.losses
         ]
     asked = len(gate.candidate.evaluation.queries)
     if gate.doubt:

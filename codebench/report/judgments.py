@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import UNANSWERED, aggregate
+from codebench.measures.names import parse
 from codebench.report.data import figure_data
 from codebench.report.text import NONE, escaped, json_text, lines, queries, table
 
@@ -42,7 +43,7 @@ class Judged:
 def judged_text(judged: Judged, how: How, *, markdown: bool = False) -> str:
     """Return the figures as a table with a row a measure, and its notes."""
     mean = aggregate(judged.evaluation, how)
-    rows = [[name, *_cells(figure)] for name, figure in mean.figures.items()]
+    rows = [[parse(name).short, *_cells(figure)] for name, figure in mean.figures.items()]
     answered = len(judged.evaluation.queries) - len(_unanswered(judged))
     title = escaped(
         f"{judged.name}: {queries(len(judged.evaluation.queries))} judged, {answered} answered",

@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from codebench.measures.catalogue import ALIASES, KINDS
-from codebench.measures.names import DEFAULT
+from codebench.measures.names import DEFAULT, parse
 from codebench.report.text import NONE, csv_text, json_text, printable, table
 
 if TYPE_CHECKING:
@@ -109,6 +109,10 @@ def listed_text(what: str, rows: Sequence[Row], form: str) -> str:
         return csv_text(headers, [[_plain(value) for value in row.values()] for row in rows])
     if not rows:
         return f"there are no {what}"
+    if what == "measures":
+        rows = [
+            {**row, "by_default": [parse(name).short for name in row["by_default"]]} for row in rows
+        ]
     if form == "table" and what == "measures":
         return _paragraphs(rows)
     # A column without a word in it, such as `problem`, is left out.

@@ -67,7 +67,7 @@ def worst(scored: ScoredRun, measure: Measure, count: int) -> Picks:
     ranked.sort(key=lambda one: one[:2])
     picked = tuple(one for _, _, one in ranked[:count])
     who = ", ".join(own)
-    return Picks(f"worst by {measure}, mean of {who}", measure, tuple(own), picked)
+    return Picks(f"worst by {measure.short}, mean of {who}", measure, tuple(own), picked)
 
 
 def changed(scored: ScoredRun, baseline: ScoredRun, measure: Measure, *, fixed: bool) -> Picks:
@@ -98,7 +98,7 @@ def changed(scored: ScoredRun, baseline: ScoredRun, measure: Measure, *, fixed: 
             ranked.append((-max(gains), query.id, Picked(query, after, before)))
     ranked.sort(key=lambda one: one[:2])
     rose = "fixed" if fixed else "broken"
-    words = f"{rose} since {baseline.run.path}, by {measure}"
+    words = f"{rose} since {baseline.run.path}, by {measure.short}"
     return Picks(words, measure, names, tuple(one for _, _, one in ranked))
 
 

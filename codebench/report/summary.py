@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import aggregate
+from codebench.measures.names import parse
 from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
 from codebench.report.label_source import label_notes
@@ -67,7 +68,7 @@ def summary(
         rows += [_row(one, shown, means[one.name], {}) for one in reference]
     notes = [caption(first.words)]
     notes += [_MARKS] if leading else []
-    left_out = [str(measure) for measure in scored.measures if measure not in shown]
+    left_out = [measure.short for measure in scored.measures if measure not in shown]
     notes += [f"{', '.join(left_out)}: no such mean"] if left_out else []
     notes += [*_notes(scored, first), *measuring_notes(scored)]
     blocks = [
@@ -177,7 +178,7 @@ def run_notes(scored: ScoredRun) -> list[str]:
 
 def _excluded(mean: Aggregate) -> list[str]:
     return [
-        f"{name}: {queries(figure.excluded)} without gold at that level left out"
+        f"{parse(name).short}: {queries(figure.excluded)} without gold at that level left out"
         for name, figure in mean.figures.items()
         if figure.excluded
     ]
