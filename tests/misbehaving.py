@@ -72,6 +72,13 @@ class Limited(Healthy):
         self.server_seconds = 0.25
         return super().search(text, k)
 
+class Claims(Healthy):
+    """Says of its server's time what is no time."""
+    def search(self, text, k):
+        import numpy
+        self.server_seconds = "soon" if text == "soon" else numpy.float32(0.5)
+        return super().search(text, k)
+
 class Turns(Healthy):
     """Answers otherwise in every process."""
     def index(self, corpus): self.mark = 1 + os.getpid() % 100_000

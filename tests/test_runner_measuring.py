@@ -159,6 +159,18 @@ def test_a_service_that_refuses_is_waited_for_outside_the_latency(lab: Lab) -> N
     assert not found.falls
 
 
+def test_a_servers_time_is_a_number(lab: Lab) -> None:
+    wrong, right = lab.run("Claims", ["soon", "x"], QUICK).retrievers[0].answers
+    if wrong.status == "ok":
+        wrong, right = right, wrong
+    assert (wrong.status, wrong.error) == (
+        "invalid_output",
+        "server_seconds is a str, not seconds",
+    )
+    assert wrong.latency_ns is not None
+    assert right.server_ns == 500_000_000
+
+
 def test_waits_double_and_are_bounded(lab: Lab) -> None:
     settings = dataclasses.replace(QUICK, rate_limit_wait=0.5)
     start = time.monotonic()

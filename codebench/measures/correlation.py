@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from functools import lru_cache
+from itertools import accumulate, chain, combinations, permutations, repeat
 from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING
 
@@ -141,16 +142,20 @@ def _tau(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 def _exact(n: int, score: int) -> float:
     """Return P(|S| >= score) over all orders of n, by counting them by their inversions."""
+    pairs = n * (n - 1) // 2
+    far = sum(count for at, count in enumerate(_orders(n)) if abs(pairs - 2 * at) >= score)
+    return far / math.factorial(n)
+
+
+@lru_cache(maxsize=64)
+def _orders(n: int) -> tuple[int, ...]:
+    """Return how many orders of n have 0, 1, … inversions (the Mahonian numbers)."""
     counts = [1]
     for size in range(2, n + 1):
-        longer = [0] * (len(counts) + size - 1)
-        for at, count in enumerate(counts):
-            for more in range(size):
-                longer[at + more] += count
-        counts = longer
-    pairs = n * (n - 1) // 2
-    far = sum(count for at, count in enumerate(counts) if abs(pairs - 2 * at) >= score)
-    return far / math.factorial(n)
+        # Each is the sum of the `size` before and at it: a difference of running sums.
+        upto = [0, *accumulate(chain(counts, repeat(0, size - 1)))]
+        counts = [upto[at + 1] - upto[max(0, at + 1 - size)] for at in range(len(upto) - 1)]
+    return tuple(counts)
 
 
 def _variance(n: int, first: Sequence[int], second: Sequence[int]) -> float:

@@ -11,6 +11,7 @@ import json
 import os
 import resource
 import sys
+from numbers import Real
 from pathlib import Path
 from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -121,8 +122,11 @@ class Worker:
             "count": len(found),
             "rows": [raw_row(item) for item in found[:k]],
         }
-        if retriever.server_seconds is not None:
-            reply["server_seconds"] = float(retriever.server_seconds)
+        server = retriever.server_seconds
+        if isinstance(server, Real):
+            reply["server_seconds"] = float(server)
+        elif server is not None:
+            reply["bad"] = f"server_seconds is a {type(server).__name__}, not seconds"
         return self._looked_after(reply)
 
     def _looked_after(self, reply: Message) -> Message:
