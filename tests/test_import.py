@@ -351,6 +351,7 @@ def test_code_goes_out_level_by_level_and_equals_ir_measures(
     notes = (out / "README.txt").read_text()
     assert "what cannot be exported" in notes
     assert "queries have weights here" in notes
+    assert "codebench score --aggregate unweighted has their figures" in notes
     inexact = "\n".join(line for line in notes.splitlines() if "several units" in line)
     compared = 0
     for level in (1, 2, 3):

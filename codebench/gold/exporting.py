@@ -341,4 +341,7 @@ def _run_lines(rankings: Mapping[str, Sequence[str]], name: str) -> Iterator[str
 def _weights(suite: Suite) -> tuple[str, ...]:
     if all(query.weight == 1 for query in suite.queries):
         return ()
-    return ("queries have weights here, and all weigh the same in other tools: use --unweighted",)
+    return (
+        "queries have weights here, and all weigh the same in other tools: "
+        "codebench score --aggregate unweighted has their figures",
+    )
