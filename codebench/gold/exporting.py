@@ -341,7 +341,8 @@ def _run_lines(rankings: Mapping[str, Sequence[str]], name: str) -> Iterator[str
 def _weights(suite: Suite) -> tuple[str, ...]:
     if all(query.weight == 1 for query in suite.queries):
         return ()
-    return (
+    note = (
         "queries have weights here, and all weigh the same in other tools: "
-        "codebench score --aggregate unweighted has their figures",
+        "codebench score --aggregate unweighted has their figures"
     )
+    return (note,)
