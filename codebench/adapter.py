@@ -9,6 +9,7 @@ import sys
 import traceback
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -183,6 +184,7 @@ class Source:
 _IN_FILE = re.compile(
     r"(?P<reference>(?P<file>.+?\.py)(?::(?P<name>[^\W\d]\w*))?)(?::(?P<options>.*))?", re.DOTALL
 )
+_LONGEST = 4000
 _PART = re.compile(r"""(?:'[^']*'|"[^"]*"|\[[^\]]*\]|[^,])+""")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
@@ -197,6 +199,8 @@ def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
     Raises:
         AdapterError: an option is not `name=value`, or is given twice.
     """
+    if len(text) > _LONGEST:
+        raise AdapterError(f"{text[:60]!r}... is no reference: it has {len(text)} characters")
     match = _IN_FILE.fullmatch(text)
     if match:
         reference, tail = match["reference"], match["options"]
@@ -249,7 +253,8 @@ def find(reference: str, folder: Path | None = None) -> Source:
     if match:
         file = ((folder or Path.cwd()) / Path(match["file"]).expanduser()).absolute()
         if not file.is_file():
-            raise AdapterError(f"{reference}: there is no file {match['file']!r}")
+            hint = _near_file(file)
+            raise AdapterError(f"{reference}: there is no file {match['file']!r}{hint}")
         return Source(file, match["name"] or "")
     known = builtin_names()
     if reference in known:
@@ -257,10 +262,31 @@ def find(reference: str, folder: Path | None = None) -> Source:
     installed = _entry_points().names
     if reference in installed:
         return Source(None, entry=reference)
+    meant = meant_file(reference, folder or Path.cwd())
+    if meant:
+        raise AdapterError(f"{reference!r} is no retriever; did you mean {meant}?")
     hint = near(reference, {*known, *installed})
     raise AdapterError(
         f"{reference!r} is no retriever; {hint} (a file of your own is file.py:Class)"
     )
+
+
+def meant_file(text: str, folder: Path) -> str:
+    """Return `mine.py:Mine` for `mine:Mine` where that file is there; else nothing.
+
+    A module's name is understood too: `tools.mine:Mine` is `tools/mine.py:Mine`.
+    """
+    head, colon, tail = text.partition(":")
+    for stem in (head, head.replace(".", "/")):
+        if re.fullmatch(r"[\w./-]{1,200}", stem) and (folder / f"{stem}.py").is_file():
+            return f"{stem}.py{colon}{tail}"
+    return ""
+
+
+def _near_file(file: Path) -> str:
+    """Return `; did you mean mine.py?` for `mien.py` where that one lies in the folder."""
+    close = get_close_matches(file.stem, sorted(one.stem for one in file.parent.glob("*.py")), 1)
+    return f"; did you mean {close[0]}.py?" if close else ""
 
 
 def _entry_points() -> EntryPoints:

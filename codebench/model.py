@@ -125,6 +125,11 @@ class Corpus:
 
     def text(self, chunk: Chunk) -> str:
         """Return the chunk's own lines as text (undecodable bytes replaced); for files: `lines`."""
+        if not isinstance(chunk, Chunk):
+            raise TypeError(
+                f"corpus.text() takes a chunk of corpus.chunks(), not a {type(chunk).__name__}; "
+                "the text of a file is ''.join(corpus.lines(path))"
+            )
         lines = self.lines(chunk.path)
         return "".join(line for start, end in chunk.spans for line in lines[start - 1 : end])
 

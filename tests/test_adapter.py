@@ -147,7 +147,9 @@ def test_a_file_is_loaded_by_path_with_or_without_its_class(good: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reference", "said"),
     [
-        (GOOD, "gone.py:Good", "there is no file 'gone.py'"),
+        (GOOD, "gone.py:Good", "there is no file 'gone.py'$"),
+        (GOOD, "mien.py:Good", r"there is no file 'mien.py'; did you mean mine.py\?"),
+        (GOOD, "mine", r"'mine' is no retriever; did you mean mine.py\?"),
         (GOOD, "mine.py:Goood", 'there is no .Goood.; did you mean "Good"'),
         (GOOD, "mine.py:TYPE_CHECKING", "TYPE_CHECKING is not a subclass of Retriever"),
         ("x = 1", "mine.py", "wants one subclass of Retriever and has none"),

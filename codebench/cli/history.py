@@ -31,7 +31,8 @@ def parser() -> VerbParser:
     """Return the verb's parser."""
     own = VerbParser(
         prog="codebench history",
-        description="One measure over the runs that are kept, with a verdict on each against the last of its suite.",
+        description="One measure over the runs that are kept, with a verdict on each against the "
+        "last of its suite.",
         examples=_EXAMPLES,
     )
     own.add_argument(
