@@ -281,7 +281,8 @@ def test_every_exit_code_is_in_the_reference() -> None:
 
 
 _VARIABLE = re.compile(
-    r"""os\.environ(?:\.(?:get|pop|setdefault)\(|\[)"([A-Z_]+)"|"([A-Z_]+)" in os\.environ"""
+    r"""os\.environ(?:\.(?:get|pop|setdefault)\(|\[)"([A-Z_]+)\""""
+    r"""|"([A-Z_]+)" (?:not )?in os\.environ"""
 )
 
 
