@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from codebench import Hit, Retriever
 from codebench.protocols import templates
-from codebench.protocols.output import FORMATS, ToolError, as_json, read_output
+from codebench.protocols.output import FORMATS, as_json, read_output
 from codebench.protocols.places import Places
 from codebench.protocols.processes import Conversation, run_bounded
 from codebench.protocols.settings import Settings
@@ -58,7 +58,7 @@ class Command(Retriever):
             environment = templates.fill(self.environment, given)
             done = run_bounded(list(map(str, argv)), cwd=self.root, environment=environment)
             if done.status != 0:
-                raise ToolError(f"{argv[0]} ended with status {done.status}: {done.complaints}")
+                raise done.failure(argv[0])
         if self.persistent:
             self._start()
 
@@ -78,7 +78,8 @@ class Command(Retriever):
             stdin=self._input(given),
         )
         if done.status not in self.statuses:
-            raise ToolError(f"{argv[0]} ended with status {done.status}: {done.complaints}")
+            hint = f" (if that means that nothing was found: statuses: [{done.status}])"
+            raise done.failure(argv[0], hint)
         return done.output.decode("utf-8", "replace")
 
     def _converse(self, given: dict[str, str]) -> str:

@@ -79,7 +79,9 @@ def run_program(
     )
     if done.returncode not in good:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[-_MOST_COMPLAINTS:]
-        raise ProgramError(f"{argv[0]} ended with status {done.returncode}: {said}")
+        raise ProgramError(
+            f"{argv[0]} ended with status {done.returncode}" + (f": {said}" if said else "")
+        )
     return done.stdout
 
 

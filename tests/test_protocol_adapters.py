@@ -167,6 +167,8 @@ def test_a_command_without_a_question_says_nothing_and_fails_loudly(
     assert wordless.search("a\0b \ud800 token", 5)
     with pytest.raises(ToolError, match=r"ended with status 1: .*ZeroDivisionError"):
         indexed("command", **recorder(log, "str(1/0)", " {query}")).search("x", 5)
+    with pytest.raises(ToolError, match=r"9 \(if that means .* found: statuses: \[9\]\)$"):
+        indexed("command", **recorder(log, "sys.exit(9)", " {query}")).search("x", 5)
     fine = indexed("command", **recorder(log, "sys.exit(9)", " {query}", statuses=[9]))
     assert fine.search("x", 5) == []
     long = indexed("command", **recorder(log, "sys.argv[2]", " {query}"))
@@ -219,8 +221,10 @@ def test_a_command_prepares_its_index_once(
     made = indexed("command", index=prepare, **options)
     made.search("x", 1)
     assert log.read_text() == f"{corpus.path} {corpus.path}\n"
-    with pytest.raises(ToolError, match="ended with status 1"):
+    with pytest.raises(ToolError, match="ended with status 1: .*ZeroDivisionError"):
         indexed("command", index=[sys.executable, "-c", "1/0"], **options)
+    with pytest.raises(ToolError, match="ended with status 1$"):
+        indexed("command", index=[sys.executable, "-c", "raise SystemExit(1)"], **options)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -32,6 +32,12 @@ class Done:
     output: bytes
     complaints: str
 
+    def failure(self, program: str, hint: str = "") -> ToolError:
+        """Return that its status is a failure, with what it complained of, else with the hint."""
+        hint = "" if self.output or self.complaints else hint
+        said = f": {self.complaints}" if self.complaints else ""
+        return ToolError(f"{program} ended with status {self.status}{said}{hint}")
+
 
 def run_bounded(
     argv: Sequence[str],
