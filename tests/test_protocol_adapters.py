@@ -221,9 +221,9 @@ def test_a_command_prepares_its_index_once(
     made = indexed("command", index=prepare, **options)
     made.search("x", 1)
     assert log.read_text() == f"{corpus.path} {corpus.path}\n"
-    with pytest.raises(ToolError, match="ended with status 1: .*ZeroDivisionError"):
+    with pytest.raises(ToolError, match=r"ended with status 1: .*ZeroDivisionError"):
         indexed("command", index=[sys.executable, "-c", "1/0"], **options)
-    with pytest.raises(ToolError, match="ended with status 1$"):
+    with pytest.raises(ToolError, match=r"ended with status 1$"):
         indexed("command", index=[sys.executable, "-c", "raise SystemExit(1)"], **options)
 
 
