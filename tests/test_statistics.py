@@ -60,9 +60,11 @@ def test_values_of_0_and_1_take_wilsons_interval() -> None:
 
 def test_an_interval_is_cut_to_where_the_values_lie() -> None:
     assert figure([0.9, 1.0, 0.5]).high == 1.0
-    unbounded = figure([900.0, 1000.0, 500.0], bounded=False)
+    unbounded = figure([900.0, 1000.0, 500.0], highest=math.inf)
     assert unbounded.high is not None
     assert unbounded.high > 1000
+    assert figure([3.0, 0.0, 0.0], highest=math.inf).low == 0.0
+    assert figure([900.0, 1000.0, 500.0], highest=1000.0).high == 1000.0
 
 
 def test_figures_of_nothing_and_of_one() -> None:

@@ -217,8 +217,7 @@ def _quality(text: str, name: str, allowed: str, where: Where) -> Limit:
 
 def _deciding(text: str, limit: Limit, measure: Measure) -> Limit:
     """Return a measure's limit, unless it decides nothing: all runs keep it, or none can."""
-    name, value = measure.short, limit.amount
-    highest = measure.scale if measure.kind.bounded or not measure.higher_is_better else math.inf
+    name, value, highest = measure.short, limit.amount, measure.highest
     always = never = ""
     if limit.bound == "change":
         moves = "fall" if measure.higher_is_better else "rise"

@@ -18,6 +18,7 @@ from codebench.errors import SuiteError
 from codebench.gold.fitting import fitted
 from codebench.gold.mine import mine
 from codebench.gold.recency import last_changes
+from codebench.gold.whereabouts import place_of
 from codebench.gold.workshop import name_of, workshop
 from codebench.suite import SUITE_FILE, members_of, read_suite
 from codebench.suite import name_of as name_of_suite
@@ -106,6 +107,7 @@ def open_suite(folder: Path, shop: Workshop, several: str = "", member: str = ""
     elif not suite.snapshot:
         corpus = open_directory(folder / suite.repository, shop.outliner)
     else:
+        suite = replace(suite, repository=place_of(suite, folder))
         with shop.repository(suite.repository) as source:
             commit = source.shadow.commit(suite.snapshot)
             corpus = source.corpus(commit, rules_of(suite))
@@ -141,7 +143,7 @@ def _mined(source: Source, recipe: Recipe) -> tuple[Opened, ...]:
             one.suite,
             one.corpus,
             last_changes(source.shadow, source.labeller, one.suite.snapshot, one.corpus),
-            age_notes(one.age_seconds),
+            tuple(f"warning: {note}" for note in age_notes(one.age_seconds)),
         )
         for one in found
     )
@@ -152,4 +154,8 @@ def age_notes(seconds: int) -> tuple[str, ...]:
     if seconds <= _OLD_SECONDS:
         return ()
     years = seconds / (365 * 86400)
-    return (f"the newest query is {years:.1f} years younger than the snapshot",)
+    return (
+        f"the newest query is {years:.1f} years younger than the snapshot; its code may "
+        "have little in common with the questions (choose a newer --snapshot, fewer --max-queries, "
+        "or a suite of epochs)",
+    )

@@ -32,7 +32,7 @@ def macro(measure: Measure, values: Floats, weights: Floats | None = None) -> Fi
         values[defined],
         None if weights is None else weights[defined],
         excluded=int(np.count_nonzero(~defined)),
-        bounded=measure.kind.bounded,
+        highest=measure.highest,
     )
 
 
@@ -47,7 +47,7 @@ def over_groups(measure: Measure, values: Floats, weights: Floats, groups: Seque
             inside.setdefault(group, []).append((value, weight))
     means = [mean(*zip(*inside[group], strict=True)) for group in sorted(inside)]
     excluded = int(np.count_nonzero(np.isnan(values)))
-    return figure(means, excluded=excluded, bounded=measure.kind.bounded, proportion=False)
+    return figure(means, excluded=excluded, highest=measure.highest, proportion=False)
 
 
 def micro(measure: Measure, ranks: Ranks) -> Figure:

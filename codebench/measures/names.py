@@ -71,6 +71,11 @@ class Measure:
         return float(self.limit) if self.name == "Tokens" else 1.0
 
     @property
+    def highest(self) -> float:
+        """The largest value that it can take; infinite where that hangs on the gold."""
+        return self.scale if self.kind.bounded or self.name == "Tokens" else math.inf
+
+    @property
     def level(self) -> int:
         """The level that it reads, 1 when nothing was said."""
         return 1 if self.rel is None else self.rel

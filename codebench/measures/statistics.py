@@ -98,15 +98,15 @@ def figure(
     weights: Numbers | None = None,
     *,
     excluded: int = 0,
-    bounded: bool = True,
+    highest: float = 1.0,
     proportion: bool = True,
     alpha: float = 0.05,
 ) -> Figure:
     """Return the mean of some queries' values with its interval.
 
-    Wilson's interval (1927) where every value is 0 or 1 and `proportion`, else the t interval, cut
-    to [0, 1] where `bounded`. With weights both take the effective number of queries in place of
-    n. Queries of weight 0 are not counted.
+    Wilson's interval (1927) where every value is 0 or 1, as is the `highest` value that there can
+    be, and `proportion`; else the t interval, cut to [0, highest]. With weights both take the
+    effective number of queries in place of n. Queries of weight 0 are not counted.
     """
     own = np.asarray(values, np.float64)
     shares = np.ones_like(own) if weights is None else np.asarray(weights, np.float64)
@@ -116,16 +116,14 @@ def figure(
         return Figure(None, None, None, 0, excluded)
     centre = mean(own, shares)
     effective = effective_size(shares)
-    if bounded and proportion and bool(np.all((own == 0) | (own == 1))):
+    if highest == 1 and proportion and bool(np.all((own == 0) | (own == 1))):
         low, high = wilson(centre, effective, alpha)
         return Figure(centre, low, high, n, excluded, "wilson", effective)
     error = standard_error(own, shares)
     if error is None:
         return Figure(centre, None, None, n, excluded, "", effective)
     half = t_quantile(1 - alpha / 2, effective - 1) * error
-    low, high = centre - half, centre + half
-    if bounded:
-        low, high = max(low, 0.0), min(high, 1.0)
+    low, high = max(centre - half, 0.0), min(centre + half, highest)
     return Figure(centre, low, high, n, excluded, "t", effective)
 
 

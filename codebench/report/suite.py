@@ -98,8 +98,7 @@ def _snapshots(members: Sequence[Built]) -> str:
 
 def _warnings(members: Sequence[Built]) -> list[str]:
     return [
-        f"warning: {f'{one.member}: ' if one.member else ''}{note}; its code may have little in "
-        "common with the questions (choose a newer --snapshot, fewer --max-queries, or epochs)"
+        f"warning: {f'{one.member}: ' if one.member else ''}{note}"
         for one in members
         for note in age_notes(one.age_seconds)
     ][:_MAX_ROWS]

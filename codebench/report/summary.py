@@ -10,6 +10,7 @@ from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
 from codebench.report.label_source import label_notes
 from codebench.report.measuring import load_table, measuring_notes, updates_table
+from codebench.report.standing import standing_notes
 from codebench.report.sweeps import sweeps_data, sweeps_text
 from codebench.report.text import (
     NONE,
@@ -66,7 +67,7 @@ def summary(
     if reference:
         rows += [["floors", *[""] * (len(headers) - 1)]] if own else []
         rows += [_row(one, shown, means[one.name], {}) for one in reference]
-    notes = [caption(first.words)]
+    notes = [*standing_notes(scored, leading), caption(first.words)]
     notes += [_MARKS] if leading else []
     left_out = [measure.short for measure in scored.measures if measure not in shown]
     notes += [f"{', '.join(left_out)}: no such mean"] if left_out else []
@@ -186,11 +187,12 @@ def _excluded(mean: Aggregate) -> list[str]:
 
 def _widest(scored: ScoredRun) -> float:
     halves = [
-        (figure.high - figure.low) / 2
+        max(figure.high - figure.value, figure.value - figure.low)
         for one in scored.retrievers
         if one.evaluation and not one.floor
         for name, figure in one.evaluation.figures.items()
-        if figure.low is not None and figure.high is not None and not name.startswith("Tokens")
+        if figure.value is not None and figure.low is not None and figure.high is not None
+        if not name.startswith("Tokens")
     ]
     return max(halves, default=1.0)
 
