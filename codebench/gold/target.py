@@ -154,8 +154,9 @@ def age_notes(seconds: int) -> tuple[str, ...]:
     if seconds <= _OLD_SECONDS:
         return ()
     years = seconds / (365 * 86400)
-    return (
-        f"the newest query is {years:.1f} years younger than the snapshot; its code may "
-        "have little in common with the questions (choose a newer --snapshot, fewer --max-queries, "
-        "or a suite of epochs)",
+    note = (
+        f"the newest query is {years:.1f} years younger than the snapshot; its code may have little "
+        "in common with the questions (choose a newer --snapshot, fewer --max-queries, or a suite "
+        "of epochs)"
     )
+    return (note,)
