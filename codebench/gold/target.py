@@ -155,8 +155,8 @@ def age_notes(seconds: int) -> tuple[str, ...]:
         return ()
     years = seconds / (365 * 86400)
     note = (
-        f"the newest query is {years:.1f} years younger than the snapshot; its code may have little "
-        "in common with the questions (choose a newer --snapshot, fewer --max-queries, or a suite "
-        "of epochs)"
+        f"the newest query is {years:.1f} years younger than the snapshot; its code may have "
+        "little in common with the questions (choose a newer --snapshot, fewer --max-queries, or "
+        "a suite of epochs)"
     )
     return (note,)
