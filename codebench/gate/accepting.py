@@ -8,9 +8,13 @@ import shutil
 from pathlib import Path
 
 from codebench.errors import NothingMeasured, ResultsError
+from codebench.gold.whereabouts import portable
 from codebench.measures.names import parse
 from codebench.results import MANIFEST
+from codebench.results.layout import SUITE
+from codebench.results.several import member_runs
 from codebench.scoring import score_run
+from codebench.suite import read_suite, write_suite
 
 RESULTS = Path("results")
 """Where accepted runs are kept where nothing is said."""
@@ -59,6 +63,7 @@ def _replace(run: Path, target: Path) -> None:
     old = target.with_name(f".{target.name}.{os.getpid()}.old")
     try:
         shutil.copytree(run, fresh, ignore=_no_links)
+        _settle(fresh)
         if target.exists():
             target.rename(old)
         try:
@@ -70,6 +75,15 @@ def _replace(run: Path, target: Path) -> None:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _settle(run: Path) -> None:
+    """Let the suites of a baseline find the repository that it is committed to from wherever."""
+    for _, path in member_runs(run):
+        suite = read_suite(path / SUITE)
+        there = portable(suite, path / SUITE)
+        if there is not suite:
+            write_suite(there, path / SUITE)
 
 
 def _no_links(folder: str, names: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ repository is ever in force, and nothing is written to it.
 """
 
 from codebench.git.repository import (
+    UNSHALLOW,
     Repository,
     checkout_state,
     clone,
@@ -18,6 +19,7 @@ from codebench.git.shadows import Shadow, TreeEntry, shadow
 from codebench.git.walks import CommitLine, Walk, place_in, walk
 
 __all__ = [
+    "UNSHALLOW",
     "CommitLine",
     "Repository",
     "Shadow",

@@ -18,6 +18,14 @@ DEFUSED = (
 )
 """For the few questions that only the repository itself can answer (where it is, what HEAD is)."""
 
+SHALLOW = "shallow"
+"""The file that lists the commits at which a clone's history was cut off."""
+
+UNSHALLOW = (
+    "; this clone is shallow, and has its last commits alone: git fetch --unshallow, or "
+    "`fetch-depth: 0` where CI checks it out"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Repository:
@@ -34,6 +42,11 @@ class Repository:
     git_dir: Path
     common_dir: Path
     object_format: str
+
+    @property
+    def shallow(self) -> bool:
+        """Whether it is a clone that holds the last commits alone."""
+        return (self.common_dir / SHALLOW).is_file()
 
 
 def locate(path: Path) -> Repository:
@@ -65,7 +78,8 @@ def resolve(repository: Repository, revision: str) -> str:
         program(repository.path, GIT_DIR=str(repository.git_dir)),
         [*DEFUSED, "rev-parse", "--verify", "--quiet", "--end-of-options", revision],
         f"{repository.path}: {revision} names no commit"
-        + (" (the repository is empty)" if revision == "HEAD" else ""),
+        + (" (the repository is empty)" if revision == "HEAD" else "")
+        + (UNSHALLOW if repository.shallow else ""),
     )
     return found.strip()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from codebench.errors import GitError
 from codebench.git.commands import Command, output, program, run
+from codebench.git.repository import SHALLOW, UNSHALLOW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,7 +50,7 @@ def shadow(repository: Repository, folder: Path) -> Iterator[Shadow]:
     alternates.write_bytes(_quoted(repository.common_dir / "objects") + b"\n")
     made = Shadow(folder)
     try:
-        _copy_shallow(repository.common_dir / "shallow", folder / "shallow")
+        _copy_shallow(repository.common_dir / SHALLOW, folder / SHALLOW)
         yield made
     finally:
         made.close()
@@ -75,6 +76,7 @@ class Shadow:
         self._git = program(
             folder, GIT_DIR=str(folder), GIT_OBJECT_DIRECTORY=str(folder / "objects")
         )
+        self._cut = folder / SHALLOW
         self._sizes: Command | None = None
         self._contents: Command | None = None
 
@@ -85,7 +87,8 @@ class Shadow:
             GitError: it is no commit of this repository.
         """
         ask = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"]
-        return output(self._git, ask, f"{revision} names no commit").strip()
+        why = UNSHALLOW if self._cut.is_file() else ""
+        return output(self._git, ask, f"{revision} names no commit{why}").strip()
 
     def tree_id(self, commit: str) -> str:
         """Return the ID of a commit's tree."""

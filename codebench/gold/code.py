@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codebench import home
 from codebench.corpus.snapshot import corpus_digest
-from codebench.errors import CodebenchError
+from codebench.errors import CodebenchError, SuiteError
 from codebench.gold.folders import open_corpus
-from codebench.gold.workshop import is_url, workshop
+from codebench.gold.whereabouts import is_url, place_of
+from codebench.gold.workshop import workshop
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -91,7 +92,7 @@ def find_code(
             return found
         if not suite.snapshot:
             return _pinned(suite, folder, paths)
-        if is_url(suite.repository) or not Path(suite.repository).is_dir():
+        if is_url(suite.repository) or not _is_here(suite, folder):
             where = suite.repository or "the repository"
             return NoCode(f"{where} is not on this machine, nor its snapshot in the cache")
         with workshop(progress) as shop:
@@ -101,6 +102,13 @@ def find_code(
         return _in_cache(suite.corpus_digest) or NoCode("the cache cannot be read")
     except (CodebenchError, OSError) as error:
         return NoCode(" ".join(str(error).split()))
+
+
+def _is_here(suite: Suite, folder: Path) -> bool:
+    try:
+        return bool(place_of(suite, folder))
+    except SuiteError:
+        return False
 
 
 def _in_cache(digest: str) -> KeptCode | None:

@@ -14,6 +14,7 @@ from codebench.corpus.installed import is_installed, open_installed
 from codebench.corpus.snapshot import open_directory
 from codebench.errors import SuiteError, UsageError
 from codebench.gold.target import rules_of, suite_folder
+from codebench.gold.whereabouts import place_of, portable
 from codebench.suite import SUITE_FILE, write_members, write_suite
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def open_corpus(suite: Suite, folder: Path, shop: Workshop) -> Corpus:
         )
     if not suite.snapshot:
         return open_directory(folder / suite.repository, shop.outliner)
-    with shop.repository(suite.repository) as source:
+    with shop.repository(place_of(suite, folder)) as source:
         return source.corpus(source.shadow.commit(suite.snapshot), rules_of(suite))
 
 
@@ -119,7 +120,7 @@ def write_whole(
     """
     with whole(folder, force=force) as scratch:
         for one in members:
-            write_suite(one.suite, scratch / one.member)
+            write_suite(portable(one.suite, scratch / one.member), scratch / one.member)
             rows = [json.dumps(j.row(), ensure_ascii=False) + "\n" for j in _sorted(one.journeys)]
             if rows:
                 (scratch / one.member / CARRY_FILE).write_text("".join(rows), "utf-8")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from codebench import git
 from codebench.corpus.carry import Place
 from codebench.errors import NothingMeasured
 from codebench.gold import filters
@@ -76,7 +77,7 @@ def mine(name: str, tip: str, recipe: Recipe, source: Source) -> tuple[Mined, ..
         drafts.append(_draft(history, epoch, recipe, source, wanted))
     drafts = [draft for draft in drafts if draft.queries]
     if not drafts:
-        raise NothingMeasured(_nothing(source.name, history, labeller))
+        raise NothingMeasured(_nothing(source, history))
     everything = [one for draft in drafts for one in draft.queries]
     final = {one.origin: one for one in with_clusters(everything, history, labeller.labels)}
     data = recipe.as_data(tip)
@@ -98,7 +99,7 @@ def dry_run(tip: str, recipe: Recipe, source: Source) -> dict[str, int]:
         kept = min(len(arrived), recipe.max_queries)
         counts.update(dict(_funnel(history, labeller, epoch, journeys, arrived, kept)))
     if not counts["queries"]:
-        raise NothingMeasured(_nothing(source.name, history, labeller))
+        raise NothingMeasured(_nothing(source, history))
     return dict(counts)
 
 
@@ -291,16 +292,16 @@ def _why_lost(journeys: Sequence[Journey]) -> str:
     return filters.DRIFTED if "drifted" in fates else filters.LOST
 
 
-def _nothing(repository: str, history: Timeline, labeller: Labeller) -> str:
+def _nothing(source: Source, history: Timeline) -> str:
     """Say which filters took every commit, and what to do."""
     counts: Counter[str] = Counter()
     for commit in history.commits:
-        label = labeller.labels.get(commit.id)
+        label = source.labeller.labels.get(commit.id)
         verdict = history.verdicts[commit.id] or (label.verdict if label else "")
         counts[verdict or filters.LOST] += 1
     taken = ", ".join(f"{reason} {counts[reason]}" for reason in filters.REASONS if counts[reason])
     return (
-        f"{repository}: no query could be made from {len(history.commits)} commits ({taken}); "
+        f"{source.name}: no query could be made from {len(history.commits)} commits ({taken}); "
         "write questions by hand into a suite folder instead, or choose a repository with more "
-        "history"
+        "history" + (git.UNSHALLOW if source.located.shallow else "")
     )

@@ -16,6 +16,7 @@ from codebench.gold.moving import Mover, moved_query
 from codebench.gold.relations import relations_of
 from codebench.gold.target import rules_of
 from codebench.gold.timeline import Timeline
+from codebench.gold.whereabouts import place_of
 from codebench.gold.window import Mainline
 from codebench.gold.workshop import workshop
 from codebench.model import Query, Suite
@@ -88,7 +89,7 @@ def carry_suite(
         )
     with (
         workshop(progress, jobs) as shop,
-        shop.repository(repository or suite.repository) as source,
+        shop.repository(repository or place_of(suite, place)) as source,
         _corpora(suite, place, revision, source, shop) as (commit, before, after),
     ):
         moved = _carried(suite, commit, before, after, source)

@@ -16,7 +16,7 @@ from codebench.corpus.snapshot import SnapshotRules
 from codebench.errors import UsageError
 from codebench.gold.building import build
 from codebench.gold.recipe import Recipe
-from codebench.gold.workshop import is_url
+from codebench.gold.whereabouts import is_url
 from codebench.reading import Faults, near, read_yaml
 from codebench.suite import suite_digest
 

@@ -17,6 +17,7 @@ from codebench.corpus.outliner import Outliner
 from codebench.corpus.snapshot import SnapshotRules, open_snapshot
 from codebench.errors import CodebenchError, GitError, UsageError
 from codebench.gold.labeller import Labeller
+from codebench.gold.whereabouts import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from codebench.model import Corpus
 
     Progress = Callable[[str, int, int], None]
-
-_URL = re.compile(r"[a-z][a-z0-9+.-]+://|[\w.-]+@[\w.-]+:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +118,6 @@ def workshop(progress: Progress, jobs: int | None = None) -> Iterator[Workshop]:
             yield Workshop(outliner, cache, home.cache_dir() / "corpora", progress)
     finally:
         cache.close()
-
-
-def is_url(named: str) -> bool:
-    """Tell a repository's URL from a path."""
-    return bool(_URL.match(named))
 
 
 def name_of(source: Source) -> str:
