@@ -96,6 +96,14 @@ def test_the_same_command_twice_gives_the_same_quality_to_the_last_digit(
 def test_measures_and_depth_are_chosen(capsys: pytest.CaptureFixture[str]) -> None:
     data = as_json(capsys, "run", "tiny", *QUICK, "-k", "5", "-m", "nDCG@5", "-m", "MRR@5")
     assert set(data["retrievers"][0]["measures"]) == {"nDCG@5", "RR(rel=2)@5"}
+    shallow = as_json(capsys, "run", "tiny", *QUICK, "-k", "5")
+    assert list(shallow["retrievers"][0]["measures"]) == [
+        "RR(rel=2)@5",
+        "R(rel=2)@5",
+        "R(rel=3)@5",
+        "nDCG@5",
+        "nDCG(dcg='exp-log2')@5",
+    ]
 
 
 def test_markdown(capsys: pytest.CaptureFixture[str]) -> None:

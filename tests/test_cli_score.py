@@ -143,6 +143,16 @@ def test_a_run_without_any_answer_measures_nothing(
     assert "no retriever answered anything (gone: it would not start)" in refused(capsys, str(made))
 
 
+def test_the_default_set_is_lowered_to_a_shallow_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shallow = str(made_run(tmp_path, ROWS, depth=1))
+    out = told(capsys, shallow)
+    assert "nDCG-exp@1 " in out
+    assert "@10" not in out
+    assert "RR(rel=2)@2: the cutoff is above the depth 1" in refused(capsys, shallow, "-m", "RR@2")
+
+
 def test_words_that_do_not_fit_are_refused(run: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert 'did you mean "good"?' in refused(capsys, run, "-r", "goood")
     assert "there are language" in refused(capsys, run, "--by", "leak")

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from codebench.measures.names import Measure
@@ -27,15 +27,23 @@ def add_measures(parser: argparse.ArgumentParser, beside: str = "") -> None:
     )
 
 
-def measures_of(names: Sequence[str]) -> tuple[Measure, ...]:
+def measures_of(
+    names: Sequence[str], depth: Callable[[], int] | None = None
+) -> tuple[Measure, ...]:
     """Return the measures that were asked for, or the default set.
+
+    Args:
+        names: what was asked for.
+        depth: tells the run's depth, to which the default set's cutoffs are lowered.
 
     Raises:
         UsageError: a name is wrong; near names are given.
     """
-    from codebench.measures.names import DEFAULT, parse  # noqa: PLC0415  # `--help` needs none
+    from codebench.measures.names import DEFAULT, lowered, parse  # noqa: PLC0415  # as above
 
-    return tuple(parse(name) for name in names) or DEFAULT
+    if names or depth is None:
+        return tuple(parse(name) for name in names) or DEFAULT
+    return lowered(DEFAULT, depth())
 
 
 def add_candidates(parser: argparse.ArgumentParser) -> None:

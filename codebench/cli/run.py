@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Open the target, run the retrievers, score the answers, print the table."""
     from codebench.measures.names import check_depth  # noqa: PLC0415  # `--help` needs none
 
-    measures = measures_of(arguments.measure)
+    measures = measures_of(arguments.measure, lambda: arguments.depth)
     check_depth(measures, arguments.depth)
     settings = settings_of(arguments)
     from codebench.cli.asking import Asking  # noqa: PLC0415  # wrong words fail before imports

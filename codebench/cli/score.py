@@ -10,6 +10,7 @@ from codebench.errors import NothingMeasured, UsageError
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from codebench.report.judgments import Judged
     from codebench.scored import ScoredRun
@@ -96,12 +97,18 @@ def run(arguments: argparse.Namespace) -> int:
         judged = _judged(arguments)
         _print_judged(judged, arguments)
         return 0
-    measures = measures_of(arguments.measure)
+    measures = measures_of(arguments.measure, lambda: _depth(arguments.stored))
     from codebench.scoring import score_run  # noqa: PLC0415  # wrong words fail before imports
 
     scored = score_run(arguments.stored, measures, arguments.retriever)
     _print_run(scored, arguments)
     return exit_code([scored])
+
+
+def _depth(stored: Path) -> int:
+    from codebench.scoring import depth_of  # noqa: PLC0415  # as in `run`
+
+    return depth_of(stored)
 
 
 def _check_words(arguments: argparse.Namespace) -> None:

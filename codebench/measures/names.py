@@ -208,6 +208,14 @@ def within_depth(measures: Iterable[Measure], depth: int) -> tuple[Measure, ...]
     return tuple(one for one in measures if one.tokens or _rank(one) <= depth)
 
 
+def lowered(measures: Iterable[Measure], depth: int) -> tuple[Measure, ...]:
+    """Return measures, each once, with cutoffs above the depth lowered to it."""
+    own = (
+        one if one.tokens or _rank(one) <= depth else replace(one, cutoff=depth) for one in measures
+    )
+    return tuple(dict.fromkeys(own))
+
+
 def _rank(measure: Measure) -> int:
     return 0 if measure.cutoff is None or measure.name == "Tokens" else measure.cutoff
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 from codebench.comparison import compare
 from codebench.contest import Contender, labels
 from codebench.measures.latency import TIMED
-from codebench.measures.names import BESIDE, PRIMARY, Measure, parse
+from codebench.measures.names import BESIDE, PRIMARY, Measure, lowered, parse
 from codebench.model import STATUSES
 from codebench.report.rankings import Questions
 
@@ -36,14 +36,7 @@ _FLIPS = 4000
 def measures_for(depth: int, asked: Sequence[Measure]) -> tuple[Measure, ...]:
     """Return what the page measures of runs of this depth: cutoffs above it become the depth."""
     names = [*map(parse, (*FIRST, *COVERAGE, TOKENS, VALUE)), PRIMARY, BESIDE]
-    return tuple(dict.fromkeys([*(cut(one, depth) for one in names), *asked]))
-
-
-def cut(measure: Measure, depth: int) -> Measure:
-    """Return a measure with its cutoff at the depth where it is above."""
-    if measure.name == "Tokens" or measure.tokens or (measure.cutoff or 0) <= depth:
-        return measure
-    return replace(measure, cutoff=depth)
+    return tuple(dict.fromkeys([*lowered(names, depth), *asked]))
 
 
 @dataclass(frozen=True)
@@ -144,7 +137,7 @@ class Board:
     def bound(self, measure: Measure | str) -> Measure:
         """Return a measure as the evaluations hold it."""
         own = parse(measure) if isinstance(measure, str) else measure
-        return cut(own, self.depth).bind(self.rows[0].evaluation.default_rel)
+        return lowered([own], self.depth)[0].bind(self.rows[0].evaluation.default_rel)
 
     @cached_property
     def weighted(self) -> bool:
