@@ -26,7 +26,14 @@ def find_program(name: str) -> str | None:
 
 def missing_program(name: str, install: str) -> str | None:
     """Return that a program is not there and what installs it; None where it is."""
-    return None if find_program(name) else f"the program {name} is not there; {install}"
+    return None if find_program(name) else why_missing(name, install)
+
+
+def why_missing(name: str, install: str) -> str:
+    """Say why a program was not found, and the mend; a name with a folder is looked at itself."""
+    if os.sep in name and os.path.isfile(name):  # noqa: PTH113  # a text that may be no path
+        return f"the program {name} is there but not executable; chmod +x it"
+    return f"the program {name} is not there; {install}"
 
 
 def missing_package(names: Sequence[str], install: str) -> str | None:

@@ -307,6 +307,20 @@ def test_a_program_that_is_not_there_is_left_out_with_its_mend() -> None:
         make(load("command"), {"argv": ["nope-nope", " {query}"], "install": "npm install nope"})
 
 
+def test_a_program_that_is_no_program_yet_is_told_apart_from_one_that_is_not_there(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "find.sh"
+    script.write_text("#!/bin/sh\necho []\n")
+    options = {"argv": [str(script), "--", "{query}"], "install": "npm install nope"}
+    with pytest.raises(Unavailable, match="there but not executable; chmod "):
+        make(load("command"), options)
+    script.chmod(0o755)
+    assert make(load("command"), options)
+    with pytest.raises(Unavailable, match=r"there; write \{here\}/tools/find\.sh for what"):
+        make(load("command"), {"argv": ["tools/find.sh", "--", "{query}"]})
+
+
 def test_a_version_is_asked_and_files_of_the_call_are_part_of_it(tmp_path: Path) -> None:
     script = tmp_path / "tool.sh"
     script.write_text("echo []\n")

@@ -44,6 +44,13 @@ def test_a_short_value_is_not_looked_for_in_texts() -> None:
     assert redact("a cat sat") == "a cat sat"
 
 
+def test_the_current_folder_is_no_password() -> None:
+    one = Candidate("x", "x", (("pwd", "hunter-22"),))
+    redact = redactor([one], {"PWD": "/home/me/tools", "MY_PWD": "hunter-33"})
+    said = "/home/me/tools/find.sh with hunter-22 or hunter-33"
+    assert redact(said) == f"/home/me/tools/find.sh with {MASK} or {MASK}"
+
+
 def test_a_name_shows_no_secret() -> None:
     text = "svc.py:S:api_key='a,b',k=3,token=xyz"
     options = {"api_key": "a,b", "k": 3, "token": "xyz"}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codebench.adapter import Unavailable
+from codebench.programs import why_missing
 from codebench.protocols import templates
 from codebench.reading import Faults, Fields, plain_line
 
@@ -83,8 +84,10 @@ class Settings:
             Unavailable: it is not; with what installs it, if the entry says so.
         """
         if argv and shutil.which(argv[0]) is None:
-            mend = self._install or "say in `install` what installs it"
-            raise Unavailable(f"the program {argv[0]} is not there; {mend}")
+            beside = os.sep in argv[0] and not os.path.isabs(argv[0])  # noqa: PTH117  # a text
+            mend = f"write {{here}}/{argv[0]} for what lies beside the retrievers file"
+            install = self._install or (mend if beside else "say in `install` what installs it")
+            raise Unavailable(why_missing(argv[0], install))
 
     def _ask(self, argv: list[str]) -> str:
         self.need(argv)

@@ -19,6 +19,9 @@ _NAMED = re.compile(
     r"(?:$|[_-])",
     re.IGNORECASE,
 )
+_FOLDER = "PWD"
+"""The variable that a shell sets to the current folder; an option named so is a password."""
+
 _SHORTEST = 6
 """A shorter value is found in too many words that are no secret."""
 
@@ -78,7 +81,8 @@ def redactor(
         environment: its secret variables are known; the process's by default.
     """
     options = [pair for one in candidates for pair in one.options]
-    variables = (os.environ if environment is None else environment).items()
+    own = os.environ if environment is None else environment
+    variables = [pair for pair in own.items() if pair[0] != _FOLDER]
     values = {text for name, value in (*options, *variables) for text in _secrets(name, value)}
     known = sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)
 
