@@ -7,14 +7,16 @@ import gzip
 import io
 import json
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytrec_eval
 
 from codebench.cli.main import main
+from codebench.gold.tags import LEAKS
 from codebench.measures.names import DEFAULT
-from tests.runs import Row, made_run
+from tests.runs import Row, made_run, suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -351,3 +353,16 @@ def test_hostile_document_and_run_names(tmp_path: Path, capsys: pytest.CaptureFi
     assert row[:2] == ["'=1+1", "\\u001b[31m|@SUM(A1)"]
     data = json.loads(told(capsys, *words, "--format", "json"))
     assert data["run"] == "\x1b[31m|@SUM(A1)"
+
+
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_what_a_leak_is_is_said_where_it_cuts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    asked = suite()
+    leaky = [replace(query, tags={"leak": "stem"}) for query in asked.queries]
+    run = str(made_run(tmp_path, ROWS, asked=replace(asked, queries=tuple(leaky))))
+    out = told(capsys, run, "--by", "leak", "--format", form)
+    assert "leak: the most that a text gives away of an answer: " in out
+    assert all(f"{level} (" in out.replace("\\", "") for level in LEAKS[:-1])
+    assert "gives away" not in told(capsys, run, "--format", form)

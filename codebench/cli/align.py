@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_measures, as_path, measures_of
+from codebench.cli.options import add_format, add_measures, as_path, measures_of, show
 from codebench.cli.parsing import VerbParser
 
 if TYPE_CHECKING:
@@ -50,5 +50,5 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.alignment import align  # noqa: PLC0415  # wrong words fail before imports
     from codebench.report.alignment import alignment_text  # noqa: PLC0415
 
-    print(alignment_text(align(arguments.runs, measures), arguments.format))
+    show(alignment_text(align(arguments.runs, measures), arguments.format), arguments.format)
     return 0

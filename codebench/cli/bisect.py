@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import PRIMARY, add_format, as_path
+from codebench.cli.options import PRIMARY, add_format, as_path, show, stored
 from codebench.cli.parsing import VerbParser
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     asked = Asked(
         query=arguments.query,
-        good=arguments.good,
-        bad=arguments.bad,
+        good=stored(arguments.good),
+        bad=stored(arguments.bad),
         measure=measure,
         retriever=arguments.retriever,
         adapter=arguments.adapter,
@@ -88,5 +88,5 @@ def run(arguments: argparse.Namespace) -> int:
         bad_commit=arguments.bad_commit,
     )
     found = bisect(asked, lambda line: print(line, file=sys.stderr))
-    print(bisection_text(found, arguments.format))
+    show(bisection_text(found, arguments.format), arguments.format)
     return 0

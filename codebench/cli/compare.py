@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from codebench.cli.options import (
     PRIMARY,
+    RUN,
     add_format,
     add_margin,
     add_measures,
     add_seed,
     as_path,
     exit_code,
+    show,
+    stored,
 )
 from codebench.cli.parsing import VerbParser
 from codebench.errors import UsageError
@@ -46,7 +49,7 @@ def parser() -> VerbParser:
         "verdicts: better, worse or undecided.",
         examples=_EXAMPLES,
     )
-    own.add_argument("runs", metavar="RUN", nargs="+", type=as_path, help="a run folder")
+    own.add_argument("runs", metavar="RUN", nargs="+", type=as_path, help=RUN)
     own.add_argument(
         "-r",
         "--retriever",
@@ -76,6 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.measures import names  # noqa: PLC0415  # `--help` needs none
 
     asked = [names.parse(name) for name in arguments.measure]
+    arguments.runs = [stored(path) for path in arguments.runs]
     resolved = [path.resolve() for path in arguments.runs]
     twice = [
         str(p) for p, own in zip(arguments.runs, resolved, strict=True) if resolved.count(own) > 1
@@ -106,12 +110,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(report.contest_json(result))
     elif arguments.format == "csv":
         print(report.contest_csv(result))
-    elif arguments.format == "markdown":
-        print(report.contest_text(result, markdown=True))
     else:
-        from codebench.report.colour import for_terminal  # noqa: PLC0415
-
-        print(for_terminal(report.contest_text(result)))
+        text = report.contest_text(result, markdown=arguments.format == "markdown")
+        show(text, arguments.format)
     return exit_code(scored)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_seed, as_path
+from codebench.cli.options import RUN, add_format, add_seed, as_path, show, stored
 from codebench.cli.parsing import VerbParser
 from codebench.errors import CodebenchError, ResultsError, UsageError
 
@@ -57,7 +57,7 @@ def parser() -> VerbParser:
         examples=_EXAMPLES,
         notes=_NOTES,
     )
-    own.add_argument("run", metavar="RUN", type=as_path, help="a run folder")
+    own.add_argument("run", metavar="RUN", type=as_path, help=RUN)
     own.add_argument(
         "-b",
         "--baseline",
@@ -136,12 +136,14 @@ def _accept(arguments: argparse.Namespace) -> None:
     from codebench.gate.accepting import accept  # noqa: PLC0415  # wrong words fail before imports
     from codebench.report.text import printable  # noqa: PLC0415
 
+    arguments.run = stored(arguments.run)
     folder = accept(arguments.run, arguments.output, force=arguments.force)
     told = f"accepted {arguments.run} as the baseline: {folder}"
     print(printable(told), file=sys.stderr if arguments.format == "json" else sys.stdout)
 
 
 def _gate(arguments: argparse.Namespace) -> Gate:
+    arguments.run = stored(arguments.run)
     asked = _asked(arguments)
     from codebench.gate.opening import gate  # noqa: PLC0415  # wrong words fail before imports
 
@@ -195,7 +197,7 @@ def _print(gate: Gate, arguments: argparse.Namespace) -> None:
         print(report.gate_json(gate))
     else:
         text = report.gate_text(gate, markdown=arguments.format == "markdown")
-        print(ci.inert(text))
+        show(ci.inert(text), arguments.format)
 
 
 def _tell_error(arguments: argparse.Namespace, error: CodebenchError) -> None:

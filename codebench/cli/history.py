@@ -11,6 +11,7 @@ from codebench.cli.options import (
     add_margin,
     add_seed,
     as_path,
+    show,
 )
 from codebench.cli.parsing import VerbParser
 
@@ -81,5 +82,5 @@ def run(arguments: argparse.Namespace) -> int:
         margin=arguments.margin,
         seed=arguments.seed,
     )
-    print(history_text(found, arguments.format))
+    show(history_text(found, arguments.format), arguments.format)
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codebench.cli.options import DEFAULT_RESULTS, FAILED, add_format, as_path
+from codebench.cli.options import DEFAULT_RESULTS, FAILED, add_format, as_path, show
 from codebench.cli.parsing import VerbParser
 from codebench.errors import UsageError
 
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.report.lists import listed_text  # noqa: PLC0415  # wrong words fail before
 
     rows = _ROWS[arguments.what](arguments.results)
-    print(listed_text(arguments.what, rows, arguments.format))
+    show(listed_text(arguments.what, rows, arguments.format), arguments.format)
     return 0
 
 
@@ -77,7 +77,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from codebench.runner.conformance import check  # noqa: PLC0415
 
     checked = [check(one, as_path().absolute()) for one in candidates(arguments.check)]
-    print(conformance_text(checked, arguments.format))
+    show(conformance_text(checked, arguments.format), arguments.format)
     return 0 if all(one.sound for one in checked) else FAILED
 
 

@@ -72,6 +72,17 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def stored(named: Path) -> Path:
+    """Return the folder of the run that was named, as `RUN` says.
+
+    Raises:
+        ResultsError: there is no such run.
+    """
+    from codebench.results.finding import find_run  # noqa: PLC0415  # `--help` finds no run
+
+    return find_run(named, as_path(DEFAULT_RESULTS))
+
+
 def add_query_timeout(parser: argparse._ActionsContainer) -> None:
     """Add `--timeout`."""
     parser.add_argument(
@@ -168,6 +179,9 @@ PRIMARY = "nDCG-exp@10"
 DEFAULT_RESULTS = "results/local"
 """Where runs are kept."""
 
+RUN = f"a run's folder, its name in {DEFAULT_RESULTS}, `latest`, or a folder of runs (the newest)"
+"""What names a stored run, as `--help` says it."""
+
 FAILED = 3
 """Exit code where some answers failed, or a run is incomplete."""
 
@@ -175,6 +189,15 @@ FAILED = 3
 def exit_code(runs: Iterable[ScoredRun]) -> int:
     """Return 0 where every run is complete and every answer in it good, else 3."""
     return 0 if all(run.sound for run in runs) else FAILED
+
+
+def show(text: str, form: str) -> None:
+    """Print figures in a form of `--format`; a terminal's table gets its colour and its width."""
+    if form == "table":
+        from codebench.report.terminal import for_terminal  # noqa: PLC0415  # `--help` prints none
+
+        text = for_terminal(text)
+    print(text)
 
 
 def on_terminal() -> bool:

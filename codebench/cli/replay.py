@@ -12,6 +12,7 @@ from codebench.cli.options import (
     add_results,
     on_terminal,
     positive,
+    show,
 )
 from codebench.cli.parsing import VerbParser
 from codebench.cli.progress import Progress
@@ -97,15 +98,14 @@ def run(arguments: argparse.Namespace) -> int:
         one.candidate.name: replayed(opened.suite, navigation, one.answers, tables, arguments.depth)
         for one in done.retrievers
     }
-    print(
-        replay_text(
-            found,
-            arguments.format,
-            trajectories=len(navigation),
-            looked_at=arguments.depth,
-            run=str(place),
-        )
+    text = replay_text(
+        found,
+        arguments.format,
+        trajectories=len(navigation),
+        looked_at=arguments.depth,
+        run=str(place),
     )
+    show(text, arguments.format)
     sound = done.complete and not any(one.failed for own in found.values() for one in own)
     return 0 if sound else FAILED
 

@@ -14,6 +14,7 @@ from codebench.cli.options import (
     measures_of,
     on_terminal,
     positive,
+    show,
 )
 from codebench.cli.parsing import VerbParser
 from codebench.cli.progress import Progress
@@ -43,7 +44,7 @@ _EXAMPLES = (
     ),
     (
         "two settings of one retriever, another measure, for a program",
-        "codebench run . -r bm25 -r bm25:k1=1.2,b=0.75 -m 'R(rel=3)@20' --format json",
+        "codebench run . -r bm25 -r bm25:k1=0.9,b=0.4 -m 'R(rel=3)@20' --format json",
     ),
 )
 
@@ -136,8 +137,7 @@ def _shown(folder: Path) -> Path:
 
 
 def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
-    from codebench.report.colour import for_terminal  # noqa: PLC0415  # as in `run`
-    from codebench.report.details import (  # noqa: PLC0415
+    from codebench.report.details import (  # noqa: PLC0415  # as in `run`
         Asked,
         figures_csv,
         more_data,
@@ -156,8 +156,7 @@ def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
         return
     markdown = form == "markdown"
     blocks = [summary(scored, markdown=markdown), *more_text(own, several, markdown=markdown)]
-    text = "\n\n".join(blocks)
-    print(text if markdown else for_terminal(text))
+    show("\n\n".join(blocks), form)
     for one in opened:
         prefix = f"{one.member}: " if one.member else ""
         for note in (*one.notes, funnel_line(one.suite.funnel)):

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_measures, as_path, exit_code, measures_of
+from codebench.cli.options import (
+    RUN,
+    add_format,
+    add_measures,
+    as_path,
+    exit_code,
+    measures_of,
+    show,
+    stored,
+)
 from codebench.cli.parsing import VerbParser
 from codebench.errors import NothingMeasured, UsageError
 
@@ -42,7 +51,7 @@ def parser() -> VerbParser:
         description="Measures from a stored run, or from TREC files. Nothing is run.",
         examples=_EXAMPLES,
     )
-    own.add_argument("stored", metavar="RUN", nargs="?", type=as_path, help="a run folder")
+    own.add_argument("stored", metavar="RUN", nargs="?", type=as_path, help=RUN)
     add_measures(own)
     own.add_argument(
         "--aggregate",
@@ -54,8 +63,8 @@ def parser() -> VerbParser:
     own.add_argument("--curve", action="store_true", help="recall by K, from 1 to the depth")
     own.add_argument("-q", "--per-query", action="store_true", help="every query's values")
     add_format(own, "csv")
-    stored = own.add_argument_group("of a stored run")
-    stored.add_argument(
+    of_run = own.add_argument_group("of a stored run")
+    of_run.add_argument(
         "-r",
         "--retriever",
         action="append",
@@ -63,7 +72,7 @@ def parser() -> VerbParser:
         metavar="NAME",
         help="only this retriever or floor; may be repeated",
     )
-    stored.add_argument(
+    of_run.add_argument(
         "--by", action="append", default=[], metavar="TAG", help="slices by a tag; may be repeated"
     )
     trec = own.add_argument_group("of TREC files")
@@ -97,6 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
         judged = _judged(arguments)
         _print_judged(judged, arguments)
         return 0
+    arguments.stored = stored(arguments.stored)
     measures = measures_of(arguments.measure, lambda: _depth(arguments.stored))
     from codebench.scoring import score_run  # noqa: PLC0415  # wrong words fail before imports
 
@@ -105,10 +115,10 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code([scored])
 
 
-def _depth(stored: Path) -> int:
+def _depth(run: Path) -> int:
     from codebench.scoring import depth_of  # noqa: PLC0415  # as in `run`
 
-    return depth_of(stored)
+    return depth_of(run)
 
 
 def _check_words(arguments: argparse.Namespace) -> None:
@@ -194,12 +204,12 @@ def _print_judged(judged: Judged, arguments: argparse.Namespace) -> None:
     else:
         markdown = arguments.format == "markdown"
         blocks = [judged_text(judged, how, markdown=markdown)]
-        print("\n\n".join([*blocks, *details.more_text(own, asked, markdown=markdown)]))
+        text = "\n\n".join([*blocks, *details.more_text(own, asked, markdown=markdown)])
+        show(text, arguments.format)
 
 
 def _print_run(scored: ScoredRun, arguments: argparse.Namespace) -> None:
     from codebench.report import details  # noqa: PLC0415  # as above
-    from codebench.report.colour import for_terminal  # noqa: PLC0415
     from codebench.report.summary import as_json, summary  # noqa: PLC0415
 
     rows = sorted(scored.retrievers, key=lambda one: one.floor)
@@ -220,4 +230,4 @@ def _print_run(scored: ScoredRun, arguments: argparse.Namespace) -> None:
         markdown = arguments.format == "markdown"
         blocks = [summary(scored, markdown=markdown, how=asked.how)]
         text = "\n\n".join([*blocks, *details.more_text(own, asked, markdown=markdown)])
-        print(text if markdown else for_terminal(text))
+        show(text, arguments.format)

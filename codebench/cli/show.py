@@ -5,7 +5,16 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_measures, as_path, exit_code, positive
+from codebench.cli.options import (
+    RUN,
+    add_format,
+    add_measures,
+    as_path,
+    exit_code,
+    positive,
+    show,
+    stored,
+)
 from codebench.cli.parsing import VerbParser
 from codebench.errors import UsageError
 
@@ -35,7 +44,7 @@ def parser() -> VerbParser:
         "with what every hit reached. Or a list of queries that are worth a look.",
         examples=_EXAMPLES,
     )
-    own.add_argument("stored", metavar="RUN", type=as_path, help="a run folder")
+    own.add_argument("stored", metavar="RUN", type=as_path, help=RUN)
     own.add_argument(
         "query", metavar="QUERY", nargs="?", help="an ID, the beginning of one, or part of a text"
     )
@@ -84,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.measures import names  # noqa: PLC0415  # `--help` needs none
 
     asked = [names.parse(name) for name in arguments.measure]
+    arguments.stored = stored(arguments.stored)
     if any(lists):
         return _list(arguments, asked)
     from codebench.report.rankings import find, questions  # noqa: PLC0415  # as wrong words first
@@ -111,7 +121,7 @@ def _list(arguments: argparse.Namespace, asked: list[Measure]) -> int:
     from codebench.scoring import depth_of, score_run  # noqa: PLC0415
 
     baseline = arguments.fixed_since or arguments.broken_since
-    paths = [arguments.stored, *([baseline] if baseline else [])]
+    paths = [arguments.stored, *([stored(baseline)] if baseline else [])]
     depth = min(depth_of(path) for path in paths)
     found = names.Measure("Success", min(_FOUND_AT, depth), rel=3)
     best = names.within_depth((names.PRIMARY,), depth) or (found,)
@@ -122,7 +132,7 @@ def _list(arguments: argparse.Namespace, asked: list[Measure]) -> int:
         picks = changed(scored[0], scored[1], measure, fixed=fixed)
     else:
         picks = worst(scored[0], measure, arguments.worst)
-    print(picked_text(picks, arguments.format))
+    show(picked_text(picks, arguments.format), arguments.format)
     if arguments.format == "table" and picks.picked:
         print(f"\nnext: codebench show {arguments.stored} {printable(picks.picked[0].query.id)}")
     return exit_code(scored)

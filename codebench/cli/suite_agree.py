@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format
+from codebench.cli.options import add_format, show
 
 if TYPE_CHECKING:
     import argparse
@@ -32,5 +32,5 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.gold.agreement import agreement  # noqa: PLC0415  # wrong words fail before
     from codebench.report.suite_agree import agreed  # noqa: PLC0415
 
-    print(agreed(agreement(arguments.a, arguments.b), arguments.format))
+    show(agreed(agreement(arguments.a, arguments.b), arguments.format), arguments.format)
     return 0

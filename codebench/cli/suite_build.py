@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from codebench.cli.log_options import add_log, build_by_log
-from codebench.cli.options import add_jobs, as_path, on_terminal, positive
+from codebench.cli.options import add_jobs, as_path, on_terminal, positive, show
 from codebench.cli.progress import Progress
 from codebench.errors import UsageError
 
@@ -147,7 +147,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         progress.clear()
     if arguments.dry_run:
-        print(report.previewed(funnels, arguments.format))
+        show(report.previewed(funnels, arguments.format), arguments.format)
     else:
         print(report.built(built, arguments.output, arguments.format))
     return 0

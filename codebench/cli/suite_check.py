@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_format, add_jobs, on_terminal
+from codebench.cli.options import add_format, add_jobs, on_terminal, show
 from codebench.cli.progress import Progress
 from codebench.errors import InputError
 
@@ -38,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
         found = check(arguments.suite, progress.step, jobs=arguments.jobs)
     finally:
         progress.clear()
-    print(checked(found, arguments.format), flush=True)
+    show(checked(found, arguments.format), arguments.format)
+    sys.stdout.flush()  # the faults follow on the other stream
     if found.faults:
         raise InputError(found.faults)
     return 0

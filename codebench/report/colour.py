@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 
 _BEST = re.compile(r"(?<=\s)\*\d[\d.]*(?: ±\S+)?")
 _LEVEL = re.compile(r"(?<=\s)=\d[\d.]*(?: ±\S+)?")
@@ -14,9 +13,8 @@ _BOLD_GREEN, _GREEN, _RED, _DIM, _PLAIN = "\x1b[1;32m", "\x1b[32m", "\x1b[31m", 
 
 
 def wanted() -> bool:
-    """Tell whether standard output is a terminal whose reader has not turned colour off."""
-    off = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return sys.stdout.isatty() and not off
+    """Tell whether a terminal's reader has not turned colour off."""
+    return "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
 def painted(text: str) -> str:
@@ -41,8 +39,3 @@ def _line(line: str) -> str:
 def _verdict(found: re.Match[str]) -> str:
     colour = _GREEN if found.group() == "better" else _RED
     return f"{colour}{found.group()}{_PLAIN}"
-
-
-def for_terminal(text: str) -> str:
-    """Return a table's text, coloured where it goes to a terminal."""
-    return painted(text) if wanted() else text

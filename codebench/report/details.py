@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import aggregate, recall_curve, slices
 from codebench.report.data import figure_data, finite
-from codebench.report.text import csv_text, digits_of, escaped, figure_cell, number, table
+from codebench.report.text import (
+    csv_text,
+    digits_of,
+    escaped,
+    figure_cell,
+    lines,
+    number,
+    table,
+    tag_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,7 +116,9 @@ def slices_text(evaluations: Evaluations, suite: Suite, tag: str, *, markdown: b
         left=3,
     )
     words = "means over a slice's queries, weighted by query weight"
-    return _headed(f"by {tag}: {words}", own, markdown=markdown)
+    meant = tag_words(tag)
+    below = [own, lines([f"{tag}: {meant}"], markdown=markdown)] if meant else [own]
+    return _headed(f"by {tag}: {words}", "\n\n".join(below), markdown=markdown)
 
 
 def slices_data(evaluation: Evaluation, suite: Suite, tag: str) -> list[dict[str, Any]]:

@@ -32,6 +32,20 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
+_TAGS = {
+    "leak": "the most that a text gives away of an answer: name (a code-like name of its own), "
+    "path (its file's path or name), container (its class), stem (its file's name without the "
+    "ending), word (a word of its name) or none",
+    "length": "content words of a text: short up to 5, medium up to 10, long above",
+    "age": "of the question's commit, after the snapshot: month, quarter, year, three years, older",
+}
+
+
+def tag_words(tag: str) -> str:
+    """Return what the values of a tag mean, where a suite's builder set it; else nothing."""
+    return _TAGS.get(tag, "")
+
+
 def queries(count: int) -> str:
     """Return how many queries, in words."""
     return f"{count} query" if count == 1 else f"{count} queries"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codebench.evaluation import slices
 from codebench.report.page import markup as mk
 from codebench.report.page.board import COVERAGE, FIRST, TOKENS, VALUE, standings
-from codebench.report.text import NONE, digits_of, milliseconds, number, size
+from codebench.report.text import NONE, digits_of, milliseconds, number, size, tag_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -187,7 +187,7 @@ def _slice_table(board: Board, tag: str, measure: Measure) -> str:
         ]
         rows.append(("", mk.esc(value or "(none)"), [str(first.n), *cells]))
     headers = [tag, "queries", *(row.label for row in board.rows)]
-    return mk.table(f"{measure.short} by {tag}", headers, rows)
+    return mk.table(f"{measure.short} by {tag}", headers, rows, note=tag_words(tag))
 
 
 def differences(board: Board, found: Sequence[tuple[str, Sequence[str]]]) -> str:
