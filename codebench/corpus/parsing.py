@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Parser
 
-_SLICE = 4096
+_SLICE = 65_536
 _PREFIX = 2048
 
 _USUAL = 0.0125
@@ -29,6 +29,9 @@ errors, one in a hundred took more than the usual number a byte; the most was 0.
 
 _MEMORY = 150 << 20
 """Bytes by which the peak may grow; the densest megabyte of real code takes half of it."""
+
+_LOOK = 16
+"""Steps between two looks at the memory: asking takes longer than a step, which takes little."""
 
 _CHILDREN = 20_000
 """A query over an error with n direct children takes time of the order of n squared."""
@@ -81,7 +84,7 @@ def _most_steps(data: bytes) -> float:
 def _parse_within(
     parser: Parser, data: bytes, steps: float, is_full: Callable[[], bool]
 ) -> Node | None:
-    left = steps
+    left = int(steps)
 
     def read(offset: int, _point: object) -> bytes:
         return data[offset : offset + _SLICE]
@@ -89,7 +92,7 @@ def _parse_within(
     def is_too_much(_offset: int, _has_error: bool) -> bool:
         nonlocal left
         left -= 1
-        return left < 0 or is_full()
+        return left < 0 or (left % _LOOK == 0 and is_full())
 
     try:
         return parser.parse(read, progress_callback=is_too_much).root_node
