@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import itertools
 import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from codebench.grading import canonical_path, compile_gold, explain, reach, reaches, read_bytes
+from codebench.grading.files import MOST_LOOKED, File, look
 from codebench.model import MODULE, Chunk, FileTable, Hit, Query, Related, Target
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ A = table(
     chunk("load", (41, 50)),
     chunk("load", (51, 90), ordinal=2),
     chunk("tiny", (91, 91)),
+    chunk("INDEX", (92, 92)),
 )
 B = table("b.py", 20, chunk(MODULE, (1, 20), path="b.py"))
 M = table("m.py", 20, chunk(MODULE, (1, 20), path="m.py"))
@@ -81,6 +84,13 @@ def test_a_screen_is_narrow_for_a_symbol_of_one_line() -> None:
     assert level("tiny", Hit("a.py", 59, 99)) == 2
 
 
+def test_a_symbol_without_lines_of_its_own_is_shown_by_its_name_alone() -> None:
+    tables = {"c.py": table("c.py", 9, chunk("Bare", path="c.py"), chunk("f", (1, 9), path="c.py"))}
+    gold = compile_gold(query(target("Bare", path="c.py")), tables)
+    assert [unit.level for unit in reaches(gold, Hit("c.py", 1, 9))] == [2, 1]
+    assert [unit.level for unit in reaches(gold, Hit("c.py", symbol="Bare"))] == [3, 2, 1]
+
+
 def test_lines_that_the_file_does_not_have_do_not_count() -> None:
     assert level(MODULE, Hit("b.py", 1, 10**9), grade=3) == 0
     gold = compile_gold(query(target(MODULE, path="b.py")), TABLES)
@@ -102,6 +112,8 @@ def test_lines_that_the_file_does_not_have_do_not_count() -> None:
         (" Cache.get() ", "Cache.get"),
         ("(*Cache).get", "Cache.get"),
         ("put", "Cache.put"),
+        (".put.", "Cache.put"),
+        ("::INDEX", "INDEX"),
         ("tiny(a, b)", "tiny"),
         ("load", "load"),
         ("load", "load~2"),
@@ -135,6 +147,8 @@ def test_another_name_is_a_hit_on_the_file(symbol: str, name: str) -> None:
 def test_among_several_of_a_name_the_lines_choose() -> None:
     assert level("load", Hit("a.py", 41, 50, "load")) == 3
     assert level("load~2", Hit("a.py", 41, 50, "load")) == 2
+    both = Hit("a.py", 41, 90, "load")
+    assert (level("load", both), level("load~2", both)) == (3, 3)
     # The lines show neither: the one with most lines in common.
     assert level("load~2", Hit("a.py", 45, 400, "load")) == 3
     assert level("load", Hit("a.py", 45, 400, "load")) == 2
@@ -166,6 +180,21 @@ def test_unknown_paths_reach_nothing(path: str) -> None:
 def test_grades_two_and_one() -> None:
     assert [level("tiny", Hit("a.py", 91, 91), grade) for grade in (3, 2, 1)] == [3, 2, 1]
     assert [level("tiny", Hit("a.py"), grade) for grade in (3, 2, 1)] == [2, 1, 0]
+    assert level("tiny", Hit("a.py", 91, 91), grade=4) == 3  # no level is above an exact symbol
+
+
+def test_a_target_of_no_grade_and_a_document_leave_the_others_their_units() -> None:
+    document = Target("a.doc", "a.doc", grade=2, document=True)
+    targets = (document, target("load", 0), target("tiny"))
+    found = {(unit.level, unit.name) for unit in compile_gold(query(*targets), TABLES).units}
+    assert found == {(2, "a.doc"), (1, "a.doc"), (3, "a.py::tiny"), (2, "a.py"), (1, "a.py")}
+
+
+def test_a_target_named_twice_keeps_its_best_grade_and_weight() -> None:
+    light, heavy = (Target("a.py", "a.py::tiny", 3, weight=weight) for weight in (1.0, 2.0))
+    for targets in itertools.permutations((light, heavy, target("tiny", 2))):
+        (place,) = compile_gold(query(*targets), TABLES).places
+        assert (place.name, place.grade, place.weight) == ("a.py::tiny", 3, 2.0)
 
 
 def test_modules_belong_to_one_target_file_and_never_to_themselves() -> None:
@@ -225,6 +254,22 @@ def test_judged_zeros_are_places() -> None:
     gold = compile_gold(query(target("tiny"), zeros=("a.py::load", "b.py", "a.py::tiny")), TABLES)
     found = reach(gold, [Hit("b.py", 1, 2), Hit("a.py", 41, 50)])
     assert [(place.grade, place.rank) for place in found.places] == [(3, None), (0, 2), (0, 1)]
+    assert [(place.name, place.grade, place.weight) for place in gold.places] == [
+        ("a.py::tiny", 3, 1.0),
+        ("a.py::load", 0, 0.0),
+        ("b.py", 0, 0.0),
+    ]
+    below = Target("a.py", "a.py::tiny", grade=-1)
+    assert [place.grade for place in compile_gold(query(below), TABLES).places] == [0]
+
+
+@pytest.mark.parametrize("name", ["odd::one.py::f", "one.py::operator::f"])
+def test_a_judged_zero_is_found_whichever_part_of_its_id_is_the_path(name: str) -> None:
+    path = name[: name.index(".py") + 3]
+    own = chunk(name.removeprefix(f"{path}::"), (1, 5), path=path)
+    gold = compile_gold(query(target("tiny"), zeros=(name,)), {**TABLES, path: table(path, 9, own)})
+    found = reach(gold, [Hit(path, 9, 9), Hit(path, 1, 5)])
+    assert [(place.grade, place.rank) for place in found.places] == [(3, None), (0, 2)]
 
 
 def test_what_a_hit_makes_one_read() -> None:
@@ -243,9 +288,39 @@ def test_what_a_hit_makes_one_read() -> None:
     assert lines(Hit("a.py", 38, 45)) == 13  # most are of load, which is read to its end
     assert lines(Hit("a.py", 101, 102)) == 310  # the module's own lines
     assert lines(Hit("a.py", 12, 40, "Cache.get")) == 29
+    assert lines(Hit("a.py", 41, 41)) == 10  # its first line
+    assert lines(Hit("a.py", 15, 22)) == 11  # most are of get, which is read from its start
+    assert lines(Hit("a.py", 17, 22)) == 11  # as many of get as of put: the first
+    assert lines(Hit("a.py", 19, 12)) == lines(Hit("a.py", 500, 510)) == 400
     found = reach(gold, [Hit("a.py", 12, 19), Hit("nowhere"), Hit("a.py", 91, 91)])
     assert found.levels[3].bytes_read == (90,)
     assert found.bytes_read == 90
+
+
+def test_what_a_hit_makes_one_read_where_chunks_have_gaps() -> None:
+    outer = chunk("Outer", (1, 3), (8, 12), path="g.py")
+    tables = {
+        "g.py": table("g.py", 20, outer, chunk("Outer.get", (4, 7), path="g.py")),
+        "n.txt": table("n.txt", 20),
+    }
+    gold = compile_gold(query(), tables)
+
+    def lines(hit: Hit) -> int:
+        return read_bytes(gold, hit) // 10
+
+    assert lines(Hit("g.py", 1, 10)) == 12  # 6 of Outer in two parts, 4 of its method
+    assert lines(Hit("g.py", 13, 14)) == 2  # beside Outer, nobody's
+    assert lines(Hit("g.py", 14, 14, "Outer")) == 9  # the line between them is not read
+    assert lines(Hit("n.txt", 3, 4)) == 2
+    assert lines(Hit("n.txt", 20, 20)) == 1
+
+
+def test_what_was_looked_at_is_remembered_up_to_a_limit() -> None:
+    file = File(A)
+    assert look(file, Hit("a.py", 12, 19))[0] is look(file, Hit("a.py", 12, 19))[0]
+    for start in range(1, MOST_LOOKED + 2):
+        look(file, Hit("a.py", start))
+    assert len(file.looked) <= MOST_LOOKED
 
 
 def test_explanations() -> None:
@@ -288,6 +363,25 @@ def test_canonical_paths(path: str, expected: str | None) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="a backslash separates there")
 def test_a_backslash_is_a_letter_elsewhere() -> None:
     assert canonical_path("a\\b.py", "/root") == "a\\b.py"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("a\\b.py", "a/b.py"),
+        ("C:\\root\\a\\b.py", "a/b.py"),
+        ("c:/root/a.py", None),
+        ("C:\\else\\a.py", None),
+        ("/root/a.py", None),
+    ],
+)
+def test_a_backslash_separates_on_windows(
+    path: str, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "name", "nt")
+        found = canonical_path(path, "C:\\root")
+    assert found == expected
 
 
 def test_a_root_through_a_link(tmp_path: Path) -> None:

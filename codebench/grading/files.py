@@ -137,7 +137,7 @@ def _ends(qualified: str, name: str) -> bool:
 def _merged(spans: Iterable[Span]) -> list[Span]:
     merged: list[Span] = []
     for start, end in sorted(spans):
-        if merged and start <= merged[-1][1] + 1:
+        if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
             merged.append((start, end))
@@ -181,7 +181,7 @@ class Pointed:
 def pointed_by(file: File, hit: Hit) -> Pointed:
     """Work out what a hit points at in its file."""
     span = _span(file, hit)
-    named = file.named(_without_path(hit)) if hit.symbol else ()
+    named = file.named(hit.symbol.removeprefix(f"{hit.path}::")) if hit.symbol else ()
     if len(named) > 1 and span is not None:
         shown = [chunk for chunk in named if lines_show(chunk, span)]
         most = max(common_lines(chunk, span) for chunk in named)
@@ -203,10 +203,6 @@ def look(file: File, hit: Hit) -> tuple[Pointed, int]:
         pointed = pointed_by(file, hit)
         known = file.looked[key] = (pointed, cost(file, pointed))
     return known
-
-
-def _without_path(hit: Hit) -> str:
-    return (hit.symbol or "").removeprefix(f"{hit.path}::")
 
 
 def _span(file: File, hit: Hit) -> Span | None:
