@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codebench.errors import NothingMeasured
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from codebench.evaluation import Evaluation
     from codebench.measures.latency import Latency
     from codebench.measures.names import Measure
@@ -31,6 +36,11 @@ class Scored:
     evaluation: Evaluation | None
     latency: Latency
 
+    @property
+    def answered(self) -> bool:
+        """Whether at least one of its answers is good."""
+        return self.evaluation is not None and "ok" in self.evaluation.statuses
+
 
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
@@ -52,9 +62,27 @@ class ScoredRun:
     retrievers: tuple[Scored, ...]
     members: tuple[tuple[str, ScoredRun], ...] = ()
 
+    def check_answered(self) -> None:
+        """Make sure that of the retrievers here, floors aside, at least one answered anything.
+
+        Raises:
+            NothingMeasured: none did; with why.
+        """
+        own = [one for one in self.retrievers if not one.floor]
+        if own and not any(one.answered for one in own):
+            raise nothing_answered(self.run.path, own)
+
     @property
     def sound(self) -> bool:
         """True where the run is complete and every answer of a retriever here is good."""
         return self.run.complete and not any(
             one.evaluation.failures for one in self.retrievers if one.evaluation and not one.floor
         )
+
+
+def nothing_answered(run: Path, silent: Sequence[Scored]) -> NothingMeasured:
+    """Return the error that no retriever of a run answered anything, with the reason of each."""
+    reasons = "; ".join(
+        f"{one.name}: {one.run.reason or one.run.first_error or one.run.state}" for one in silent
+    )
+    return NothingMeasured(f"{run}: no retriever answered anything ({reasons})")

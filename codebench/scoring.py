@@ -10,7 +10,7 @@ import numpy as np
 
 from codebench.comparison import compare
 from codebench.corpus.tables import read_tables
-from codebench.errors import NothingMeasured, UsageError
+from codebench.errors import UsageError
 from codebench.evaluation import evaluate_answers, evaluate_columns
 from codebench.measures.latency import TIMED, latency_summary, summary_of
 from codebench.measures.resampling import FLIPS
@@ -18,7 +18,7 @@ from codebench.model import STATUSES
 from codebench.reading import near
 from codebench.results import read_ends, read_run
 from codebench.results.several import member_runs, read_several
-from codebench.scored import Scored, ScoredRun
+from codebench.scored import Scored, ScoredRun, nothing_answered
 from codebench.suite import read_suite, suite_digest
 from codebench.union import union
 
@@ -84,8 +84,7 @@ def score(run: Run, measures: Sequence[Measure | str], only: Sequence[str] = ())
         scored.append(Scored(name, floor, one, evaluation, _latency(one)))
     evaluated = [one.evaluation for one in scored if one.evaluation is not None]
     if not evaluated:
-        reasons = "; ".join(f"{one.name}: {one.run.reason or one.run.state}" for one in scored)
-        raise NothingMeasured(f"{run.path}: no retriever answered anything ({reasons})")
+        raise nothing_answered(run.path, scored)
     digest = suite_digest(suite) if run.asked is None else run.asked.suite
     return ScoredRun(run, suite, digest, evaluated[0].measures, tuple(scored))
 

@@ -148,6 +148,45 @@ def test_failed_answers_are_counted_and_end_with_3(
     assert "error (first: ValueError: odd" in out
 
 
+def test_a_run_that_nobody_answered_ends_with_2_and_is_kept(
+    capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
+    (here / "bad.py").write_text(
+        "from codebench import Retriever\n\n"
+        "class Bad(Retriever):\n"
+        "    def index(self, corpus): raise ValueError('no room')\n"
+        "    def search(self, text, k): return []\n"
+    )
+    status, out, err = codebench(capsys, "run", "tiny", "-r", "bad.py:Bad", "--repeats", "1")
+    assert status == 2
+    (row,) = [line for line in out.splitlines() if line.startswith("bad.py:Bad  ")]
+    assert set(row.split()[1:-1]) == {"-"}
+    assert row.endswith("failed")
+    assert ["floors"] in [line.split() for line in out.splitlines()]
+    assert "±1.00" not in out
+    assert "next:" not in out
+    assert "no retriever answered anything (bad.py:Bad: indexing raised ValueError: no room" in err
+    (run,) = (here / "results" / "local").glob("*-tiny")
+    status, out, again = codebench(capsys, "score", run)
+    assert (status, out.count("bad.py:Bad failed")) == (2, 1)
+    assert again.endswith(err.rpartition("answered anything")[2])
+
+
+def test_who_was_asked_for_by_name_and_cannot_run_ends_a_run_with_3(
+    capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
+    script = here / "find.sh"
+    script.write_text("#!/bin/sh\n")
+    argv = '["{here}/find.sh", --, "{query}"]'
+    entry = f"{{name: find, use: command, options: {{argv: {argv}}}}}"
+    (here / "tools.yaml").write_text(f"retrievers: [{entry}]\n")
+    words = ("run", "tiny", "-r", "tools.yaml", *QUICK)
+    status, out, _ = codebench(capsys, *words)
+    assert status == 3
+    assert f"find skipped: the program {script} is there but not executable; chmod +x" in out
+    assert "next: codebench report results" in out
+
+
 def adapters(folder: Path) -> None:
     (folder / "broken.py").write_text("import nothing_of_that_name\n")
     (folder / "empty.py").write_text("x = 1\n")

@@ -143,6 +143,29 @@ def test_a_run_without_any_answer_measures_nothing(
 ) -> None:
     made = made_run(tmp_path, {"gone": Row("", state="failed", reason="it would not start")})
     assert "no retriever answered anything (gone: it would not start)" in refused(capsys, str(made))
+    rows = {"random": Row("-" * 12, floor=True), "mute": Row("x" * 12)}
+    out = told(capsys, str(made_run(tmp_path, rows, minute=1)), code=2)
+    assert "mute: 12 crashed" in out
+    assert told(capsys, str(made_run(tmp_path, rows, minute=2)), "-r", "random")
+
+
+def test_a_retriever_that_was_given_up_before_it_answered_has_a_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = {
+        "random": Row("-" * 12, floor=True),
+        "gone": Row("", state="failed", reason="it would not start"),
+        "absent": Row("", state="skipped", reason="not installed"),
+        "good": Row("s" * 12),
+    }
+    made = made_run(tmp_path, rows, complete=False)
+    out = told(capsys, str(made), "-m", "RR@10", code=3)
+    named = [line.split()[0] for line in out.splitlines() if line and line[-1] not in "-=:"]
+    assert [line.split() for line in out.splitlines() if line.startswith("gone  ")] == [
+        ["gone", "-", "-", "-", "-", "failed"]
+    ]
+    assert named.index("good") < named.index("gone") < named.index("random")
+    assert not any(line.startswith("absent  ") for line in out.splitlines())
 
 
 def test_the_default_set_is_lowered_to_a_shallow_run(
@@ -165,7 +188,7 @@ def test_words_that_do_not_fit_are_refused(run: str, capsys: pytest.CaptureFixtu
     assert "name a RUN folder" in refused(capsys, "--qrels", "q")
     assert "--by is for a stored RUN" in refused(capsys, "--qrels", "q", "--run", "r", "--by", "x")
     assert "csv holds one table" in refused(capsys, run, "-q", "--curve", "--format", "csv")
-    assert "is no run" in refused(capsys, "results")
+    assert "is no run" in refused(capsys, "results/local")
     assert "invalid choice" in refused(capsys, run, "--format", "xml")
 
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from codebench.measures.names import Measure
@@ -186,8 +186,14 @@ FAILED = 3
 """Exit code where some answers failed, or a run is incomplete."""
 
 
-def exit_code(runs: Iterable[ScoredRun]) -> int:
-    """Return 0 where every run is complete and every answer in it good, else 3."""
+def exit_code(runs: Sequence[ScoredRun]) -> int:
+    """Return 0 where every run is complete and every answer in it good, else 3.
+
+    Raises:
+        NothingMeasured: no retriever of a run answered anything.
+    """
+    for run in runs:
+        run.check_answered()
     return 0 if all(run.sound for run in runs) else FAILED
 
 

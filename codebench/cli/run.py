@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codebench.cli.options import (
+    FAILED,
     add_candidates,
     add_format,
     add_measures,
@@ -127,7 +128,8 @@ def run(arguments: argparse.Namespace) -> int:
         progress.clear()
     scored = score_run(_shown(folder), measures)
     _print(scored, opened, arguments.format)
-    return exit_code([scored])
+    left_out = any(one.run.state == "skipped" for one in scored.retrievers)
+    return exit_code([scored]) or (FAILED if arguments.retriever and left_out else 0)
 
 
 def _shown(folder: Path) -> Path:
@@ -164,7 +166,8 @@ def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
                 print(prefix + note)
     suite = "" if scored.members else f" (the suite that was asked: {scored.run.suite_folder})"
     print(f"results: {scored.run.path}{suite}")
-    if form == "table":
-        alone = sum(not one.floor for one in scored.retrievers) == 1
+    answered = sum(one.answered for one in scored.retrievers if not one.floor)
+    if form == "table" and answered:
+        alone = answered == 1
         verb = "report" if alone else "compare"
         print(f"next: codebench {verb} {scored.run.path}{' -o report.html' if alone else ''}")

@@ -23,6 +23,7 @@ from codebench.report.text import (
     queries,
     table,
 )
+from codebench.results.retriever import GOOD_ENDS
 from codebench.scoring import leaders
 
 if TYPE_CHECKING:
@@ -64,8 +65,13 @@ def summary(
     leading = leaders(scored) if how == "macro" else {}
     headers = ["retriever", *(one.short for one in shown), "p50 ms", "p95 ms", "index s", "failed"]
     rows = [_row(one, shown, means[one.name], leading) for one in own]
+    rows += [
+        [one.name, *[NONE] * (len(headers) - 2), one.run.state]
+        for one in scored.retrievers
+        if one.evaluation is None and not one.floor and one.run.state not in GOOD_ENDS
+    ]
     if reference:
-        rows += [["floors", *[""] * (len(headers) - 1)]] if own else []
+        rows += [["floors", *[""] * (len(headers) - 1)]] if rows else []
         rows += [_row(one, shown, means[one.name], {}) for one in reference]
     notes = [*standing_notes(scored, leading), caption(first.words)]
     notes += [_MARKS] if leading else []
@@ -146,8 +152,8 @@ def _ms(nanoseconds: int | None) -> float | None:
 def _notes(scored: ScoredRun, first: Aggregate) -> list[str]:
     notes = []
     count = len(scored.suite.queries)
-    if count < FEW:
-        width = _widest(scored)
+    width = _widest(scored)
+    if count < FEW and width is not None:
         notes.append(
             f"only {queries(count)}: the intervals are wide (up to ±{width:.2f}); differences "
             "smaller than that cannot be seen"
@@ -185,7 +191,8 @@ def _excluded(mean: Aggregate) -> list[str]:
     ]
 
 
-def _widest(scored: ScoredRun) -> float:
+def _widest(scored: ScoredRun) -> float | None:
+    """Return half of the widest interval of a retriever's figures; None where there is none."""
     halves = [
         max(figure.high - figure.value, figure.value - figure.low)
         for one in scored.retrievers
@@ -194,7 +201,7 @@ def _widest(scored: ScoredRun) -> float:
         if figure.value is not None and figure.low is not None and figure.high is not None
         if not name.startswith("Tokens")
     ]
-    return max(halves, default=1.0)
+    return max(halves, default=None)
 
 
 def funnel_line(funnel: tuple[tuple[str, int], ...]) -> str:
