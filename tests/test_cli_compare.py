@@ -269,7 +269,7 @@ def test_what_cannot_be_compared_is_refused(
     assert "this run is given twice" in refused(capsys, run, f"{run}/../{run.split('/')[1]}")
     assert "is not a number from 0 to 1" in refused(capsys, run, "--margin", "nan")
     assert "is not a whole number from 0" in refused(capsys, run, "--seed", "-1")
-    assert "is no run" in refused(capsys, tmp_path)
+    assert "is no run" in refused(capsys, alone / "suite")
 
 
 def test_the_seed_decides_the_resampling(

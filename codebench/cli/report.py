@@ -6,7 +6,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_measures, as_path, exit_code
+from codebench.cli.options import RUN, add_measures, as_path, exit_code, stored
 from codebench.cli.parsing import VerbParser
 from codebench.errors import NoBaseline, ResultsError, UsageError
 
@@ -32,7 +32,7 @@ def parser() -> VerbParser:
         "budget, the tables and drawings behind it, and every query with all rankings.",
         examples=_EXAMPLES,
     )
-    own.add_argument("runs", metavar="RUN", nargs="+", type=as_path, help="a run folder")
+    own.add_argument("runs", metavar="RUN", nargs="+", type=as_path, help=RUN)
     own.add_argument(
         "-o",
         "--output",
@@ -41,7 +41,7 @@ def parser() -> VerbParser:
         metavar="FILE",
         help="default: report.html; a report that is there is replaced",
     )
-    add_measures(own, "what the report measures anyway")
+    add_measures(own, "beside what the report measures anyway")
     return own
 
 
@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.measures.names import parse  # noqa: PLC0415  # `--help` needs none
 
     asked = [parse(name) for name in arguments.measure]
+    arguments.runs = [stored(path) for path in arguments.runs]
     resolved = [path.resolve() for path in arguments.runs]
     if len(set(resolved)) < len(resolved):
         raise UsageError("a run is given twice")

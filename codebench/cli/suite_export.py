@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import add_jobs, as_path, on_terminal
+from codebench.cli.options import add_jobs, as_path, on_terminal, stored
 from codebench.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.format,
             arguments.output,
             progress.step,
-            run=arguments.run,
+            run=arguments.run and stored(arguments.run),
             jobs=arguments.jobs,
         )
     finally:
