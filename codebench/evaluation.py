@@ -19,10 +19,11 @@ import numpy as np
 from codebench.errors import NothingMeasured, UsageError
 from codebench.grading import Files, compile_gold, reach
 from codebench.measures import aggregates
+from codebench.measures.columns import RanksBuilder
 from codebench.measures.formulas import compute
 from codebench.measures.names import Measure, check_depth, parse, parse_all
 from codebench.measures.plain import check_grades, rankings_of, ranks_of
-from codebench.measures.ranks import Ranks, concat, pack
+from codebench.measures.ranks import Ranks, concat
 from codebench.model import STATUSES
 from codebench.suite import cluster_of, gold_digest, is_judged, rel_of, repository_of
 
@@ -187,13 +188,11 @@ def evaluate_answers(
     check_depth(bound, depth)
     scored, notes = _scored({query.id for query in queries}, answers)
     files = Files(tables)
-    reached = [
-        reach(
-            compile_gold(query, files), scored[query.id].hits[:depth] if _ok(scored, query) else ()
-        )
-        for query in queries
-    ]
-    ranks = pack(reached, judged=is_judged(queries))
+    builder = RanksBuilder(len(queries))
+    for at, query in enumerate(queries):
+        hits = scored[query.id].hits[:depth] if _ok(scored, query) else ()
+        builder.add(at, reach(compile_gold(query, files), hits))
+    ranks = builder.ranks(judged=is_judged(queries))
     return Evaluation(
         measures=bound,
         queries=tuple(query.id for query in queries),

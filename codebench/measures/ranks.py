@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -182,22 +182,6 @@ class Ranks:
         return self.levels[min(above)] if above else self._empty
 
 
-def pack(rows: Iterable[Reached], *, judged: bool) -> Ranks:
-    """Put queries' first-reach ranks into columns, in their order.
-
-    `judged` says that places judged not relevant are known (always so for plain judgments).
-    """
-    queries = list(rows)
-    grades = sorted({grade for query in queries for grade in query.levels})
-    return Ranks(
-        queries=len(queries),
-        levels={grade: _level(queries, grade) for grade in grades},
-        places=_places(queries),
-        returned=np.array([query.returned for query in queries], np.int64),
-        judged=judged,
-    )
-
-
 def concat(parts: Sequence[Ranks]) -> Ranks:
     """Put several runs' queries into one, part after part: a suite of several suites.
 
@@ -243,33 +227,3 @@ def _bytes(columns: Sequence[Ints | None]) -> Ints | None:
     if len(known) < len(columns):
         return None
     return np.concatenate(known) if known else np.zeros(0, np.int64)
-
-
-def _level(queries: Sequence[Reached], grade: int) -> Level:
-    found = [query.levels.get(grade) for query in queries]
-    return Level(
-        units=np.array([level.units if level else 0 for level in found], np.int64),
-        ends=np.cumsum([len(level.ranks) if level else 0 for level in found], dtype=np.int64),
-        ranks=np.array([rank for level in found if level for rank in level.ranks], np.int32),
-        bytes_read=np.array(
-            [read for level in found if level for read in level.bytes_read], np.int64
-        ),
-    )
-
-
-def _places(queries: Sequence[Reached]) -> Places:
-    rows = [
-        sorted(
-            (place.rank or UNREACHED, -place.grade, place.weight, place.bytes_read or 0)
-            for place in query.places
-        )
-        for query in queries
-    ]
-    flat = [place for row in rows for place in row]
-    return Places(
-        ends=np.cumsum([len(row) for row in rows], dtype=np.int64),
-        ranks=np.array([place[0] for place in flat], np.int32),
-        grades=np.array([-place[1] for place in flat], np.int32),
-        weights=np.array([place[2] for place in flat], np.float64),
-        bytes_read=np.array([place[3] for place in flat], np.int64),
-    )
