@@ -248,6 +248,20 @@ def test_documents_have_their_own_grade_and_no_file_level() -> None:
         1: (1, (2,)),
         2: (1, (2,)),
     }
+    assert [(place.grade, place.rank) for place in found.places] == [(2, 2)]
+
+
+def test_documents_beside_files_keep_their_own_grade() -> None:
+    document = Target("b.py", "b.py", grade=2, document=True)
+    gold = compile_gold(query(document, target("tiny")), TABLES)
+    found = reach(gold, [Hit("m.py"), Hit("b.py", 1, 2), Hit("a.py", 91, 91)])
+    assert {own: (at.units, at.ranks) for own, at in found.levels.items()} == {
+        1: (2, (2, 3)),
+        2: (2, (2, 3)),
+        3: (1, (3,)),
+    }
+    assert [(place.grade, place.rank) for place in found.places] == [(3, 3), (2, 2)]
+    assert found.bytes_read == 200 + 200 + 10
 
 
 def test_judged_zeros_are_places() -> None:
@@ -331,6 +345,8 @@ def test_explanations() -> None:
     assert explain(gold, Hit("a.py")) == "its file (2)"
     assert explain(gold, Hit("m.py")) == "related to a.py (1)"
     assert explain(gold, Hit("b.py")) == "nothing"
+    gold = compile_gold(query(target("tiny", 2)), TABLES)
+    assert explain(gold, Hit("a.py")) == "its file (1)"
 
 
 @pytest.mark.parametrize(
