@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codebench.cli.main import main
+from codebench.model import Target
 from codebench.results import MANIFEST
 from tests.junit import check_junit
 from tests.runs import MACHINE, Row, made_run, suite
@@ -19,6 +20,8 @@ from tests.test_layers import HEAVY, loaded_by
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from codebench.model import Suite
 
 GOOD = "ssssslssslss"
 LIMITS = ("nDCG@10:-0.03", "R(rel=3)@10:-0.02", "p95:+10%", "failed:0")
@@ -49,6 +52,38 @@ def limits(*texts: str) -> list[str]:
 def base(tmp_path: Path) -> Path:
     rows = {"random": Row("--f-----f---", floor=True), "own": Row(GOOD)}
     return made_run(tmp_path, rows)
+
+
+def judged_suite() -> Suite:
+    """Return the made suite with judged documents, which have no files or symbols, as gold."""
+    whole = suite()
+    own = [
+        replace(
+            query, targets=(Target(query.targets[0].path, query.targets[0].path, 1, document=True),)
+        )
+        for query in whole.queries
+    ]
+    return replace(whole, queries=tuple(own))
+
+
+def test_a_measure_of_plain_judgments_is_gated_at_their_level(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = judged_suite()
+    base = made_run(tmp_path, {"own": Row("f" * 12)}, asked=asked)
+    poor = made_run(tmp_path, {"own": Row("-" * 12)}, asked=asked, minute=1)
+    code, out, _ = gated(capsys, poor, *limits("RR@10:>=0.9"))
+    assert (code, "RR@10" in out) == (1, True)
+    assert gated(capsys, base, *limits("RR@10:>=0.9"))[0] == 0
+    code, _, err = gated(capsys, base, *limits("R(rel=3)@10:>=0.9", "RR@10:>=0.9"))
+    assert code == 2
+    assert "R(rel=3)@10:>=0.9: no query has gold at level 3" in err
+    code, _, err = gated(capsys, base, *limits("RR@10:>=0.9", "RR(rel=1)@10:>=0.8"))
+    assert (code, "is limited twice" in err) == (2, True)
+    checked = data_of(capsys, poor, "--baseline", base)["checks"]
+    assert [(one["limit"], one["outcome"]) for one in checked] == [
+        ("nDCG(dcg='exp-log2')@10:-0.03", "failed")
+    ]
 
 
 FIVE = {
@@ -220,6 +255,7 @@ def test_other_suites_are_refused_and_the_fields_named(
     assert code == 4
     assert "corpus_digest" in err
     assert "text of q02" in err
+    assert "`codebench suite build` keeps one" in err
 
 
 def test_who_is_gated(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -232,11 +268,13 @@ def test_who_is_gated(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     data = data_of(capsys, two, "-b", base, *asked, "-r", "new", "--against", "own")
     assert (data["run"]["retriever"], data["baseline"]["retriever"]) == ("new", "own")
     assert data["exit_code"] == 1
-    assert gated(capsys, two, "-b", base, *asked, "-r", "new")[0] == 4
+    code, _, err = gated(capsys, two, "-b", base, *asked, "-r", "new")
+    assert (code, "it holds own: name one, as --against own" in err) == (4, True)
     assert gated(capsys, two, "-b", base, *asked, "-r", "nwe")[0] == 2
     lone = made_run(tmp_path, {"new": Row(GOOD)}, minute=2)
     code, _, err = gated(capsys, lone, "-b", base, *asked)
     assert (code, "none of the retrievers" in err) == (4, True)
+    assert "it holds own: name one, as --against own" in err
     mute = made_run(tmp_path, {"own": Row("x" * 12)}, minute=3)
     assert gated(capsys, base, "-b", mute, *asked)[0] == 4
 

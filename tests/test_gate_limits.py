@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     [
         ("nDCG@10:-0.03", "nDCG@10:-0.03", "measure", "change", 0.03),
         ("R(rel=3)@10:-0.02", "R(rel=3)@10:-0.02", "measure", "change", 0.02),
-        ("MRR@10 : -.5", "RR(rel=2)@10:-0.5", "measure", "change", 0.5),
+        ("MRR@10 : -.5", "RR@10:-0.5", "measure", "change", 0.5),
         (
             "nDCG(gains={3:7,2:3})@10:-0.1",
             "nDCG(gains={3:7,2:3})@10:-0.1",

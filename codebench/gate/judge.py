@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from codebench.evaluation import Evaluation
     from codebench.gate.limits import Limit, Where
     from codebench.gate.verdict import Outcome
+    from codebench.measures.names import Measure
     from codebench.model import IndexCost, Query
 
     Rows = NDArray[np.bool_]
@@ -62,7 +63,7 @@ def judge(
     Raises:
         NoBaseline: a limit needs a baseline and there is none, or it answered another suite; the
             fields that differ are named.
-        UsageError: no query has the tags of a slice.
+        UsageError: no query has the tags of a slice, or gold at a measure's level.
     """
     relative = [limit for limit in limits if limit.relative]
     if relative and baseline is None:
@@ -127,10 +128,15 @@ class _Bench:
         return np.array([all(own.get(tag) == value for tag, value in where) for own in tags])
 
     def check_slices(self, limits: Sequence[Limit]) -> None:
-        """Refuse slices without a query, all at once."""
+        """Refuse slices without a query, and measures without gold, all at once."""
         problems = []
         for limit in limits:
-            if self.rows(limit.where).any():
+            rows = self.rows(limit.where)
+            if rows.any():
+                if limit.measure is not None and self._blank(limit.measure, rows):
+                    which = "no query of the slice" if limit.where else "no query"
+                    level = limit.measure.level
+                    problems.append(f"{limit.shown}: {which} has gold at level {level}")
                 continue
             own = [query.tags for query in self.queries.values()]
             there = sorted({f"{tag}={value}" for tags in own for tag, value in tags.items()})
@@ -139,6 +145,9 @@ class _Bench:
             problems.append(f"{limit.shown}: no query has {asked}; {hint}")
         if problems:
             raise UsageError("\n".join(problems))
+
+    def _blank(self, measure: Measure, rows: Rows) -> bool:
+        return _cut(self.candidate.evaluation, rows).figures[str(measure)].value is None
 
     def compare(self, limits: Sequence[Limit]) -> Comparison | None:
         """Test all limited changes of measures as one family."""
@@ -207,7 +216,7 @@ class _Bench:
         figures = _cut(self.candidate.evaluation, rows).figures
         figure = figures[limit.name]
         if figure.value is None:
-            return Check(limit, "not compared", reason="no query has gold at that level")
+            raise AssertionError("measures without gold were refused")
         kept = figure.value >= limit.amount
         if limit.bound == "most":
             kept = figure.value <= limit.amount

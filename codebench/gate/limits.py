@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from codebench.errors import Fault, InputError, UsageError
@@ -46,7 +46,8 @@ class Limit:
             of the baseline's latency or index time; else the value itself: in the measure's own
             unit, in milliseconds, in seconds, or in queries.
         where: the tags that the queries must have; empty for all queries.
-        measure: what is measured, where a measure is limited.
+        measure: what is measured, where a measure is limited; without a level where none was
+            said, until `bind`.
     """
 
     kind: Kind
@@ -55,6 +56,13 @@ class Limit:
     amount: float
     where: Where = ()
     measure: Measure | None = None
+
+    def bind(self, default_rel: int) -> Limit:
+        """Return the limit of a measure with a level: its own, else that of the suite's gold."""
+        if self.measure is None:
+            return self
+        measure = self.measure.bind(default_rel)
+        return replace(self, name=str(measure), measure=measure)
 
     @property
     def subject(self) -> str:
@@ -193,8 +201,7 @@ def _cost(text: str, kind: Kind, name: str, allowed: str, where: Where) -> Limit
 
 
 def _quality(text: str, name: str, allowed: str, where: Where) -> Limit:
-    # A suite's level is 2 where none is said, as everywhere.
-    measure = parse(name).bind(2)
+    measure = parse(name)
     more = measure.higher_is_better
     change, own = ("-", ">=") if more else ("+", "<=")
     if allowed.startswith(own):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codebench.contest import Contender
+from codebench.contest import ONE_SUITE, Contender
 from codebench.errors import CodebenchError, NoBaseline, NothingMeasured, UsageError
 from codebench.gate.judge import judge
-from codebench.gate.limits import default_limits
+from codebench.gate.limits import default_limits, repeated
 from codebench.listing import runs
 from codebench.measures.names import PRIMARY, check_depth, parse, within_depth
 from codebench.reading import near
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from codebench.evaluation import Evaluation
     from codebench.gate.limits import Limit
     from codebench.gate.verdict import Gate
     from codebench.measures.names import Measure
@@ -64,19 +66,20 @@ def gate(asked: Asked) -> Gate:
         ResultsError, InputError: a folder is no run, or is damaged.
     """
     depth = depth_of(asked.run)
-    limits = tuple(asked.limits) or default_limits(depth)
-    if not limits:
+    named = tuple(asked.limits) or default_limits(depth)
+    if not named:
         raise UsageError(
             f"the default limits need a depth of 10, and {asked.run} has {depth}; name limits, as "
             f"R(rel=3)@{depth}:-0.03"
         )
-    measures = _measures(limits, depth)
+    measures = _measures(named, depth)
     run = score_run(asked.run, measures)
     baseline = None
     if asked.baseline is not None:
         baseline = _baseline(asked.baseline, measures, run)
     one = _chosen(asked, run, baseline)
-    _check_answered(run, one)
+    evaluation = _answered(run, one)
+    limits = _bound(named, evaluation, all_needed=bool(asked.limits))
     other = None
     if baseline is not None:
         other = _in_baseline(asked.against or one.name, baseline)
@@ -116,7 +119,7 @@ def _baseline(path: Path, measures: Sequence[Measure], run: ScoredRun) -> Scored
             continue
         if found.digest == run.digest:
             return found
-        reasons.append(f"{listed.path}: its suite is another")
+        reasons.append(f"{listed.path}: its suite is another; {ONE_SUITE}")
     why = f" ({reasons[0]})" if reasons else ""
     raise NoBaseline(f"{path}: holds no complete run of the suite of {run.run.path}{why}")
 
@@ -144,7 +147,8 @@ def _chosen(asked: Asked, run: ScoredRun, baseline: ScoredRun | None) -> Scored:
         if own and not both:
             raise NoBaseline(
                 f"{baseline.run.path}: holds none of the retrievers of {run.run.path} "
-                f"({', '.join(one.name for one in own)}); name two with --retriever and --against"
+                f"({', '.join(one.name for one in own)}); {_held(baseline)}"
+                + (", and who is gated by -r" if len(own) > 1 else "")
             )
         own = both
     if len(own) != 1:
@@ -153,22 +157,40 @@ def _chosen(asked: Asked, run: ScoredRun, baseline: ScoredRun | None) -> Scored:
     return own[0]
 
 
-def _check_answered(run: ScoredRun, one: Scored) -> None:
-    statuses = one.evaluation.statuses if one.evaluation else ()
-    if "ok" not in statuses:
+def _answered(run: ScoredRun, one: Scored) -> Evaluation:
+    if one.evaluation is None or "ok" not in one.evaluation.statuses:
         reason = one.run.first_error or one.run.reason or one.run.state
         raise NothingMeasured(f"{run.run.path}: {one.name} answered nothing ({reason})")
+    return one.evaluation
+
+
+def _bound(
+    limits: Sequence[Limit], evaluation: Evaluation, *, all_needed: bool
+) -> tuple[Limit, ...]:
+    """Return limits at the levels of the suite's gold, without those of defaults that it lacks."""
+    bound = [limit.bind(evaluation.default_rel) for limit in limits]
+    twice = repeated(bound)
+    if twice:
+        raise UsageError("\n".join(twice))
+    figures = evaluation.figures
+    return tuple(one for one in bound if all_needed or figures[one.name].value is not None)
 
 
 def _in_baseline(name: str, baseline: ScoredRun) -> Scored:
     found = [one for one in baseline.retrievers if one.name == name]
     if not found:
-        hint = near(name, (one.name for one in baseline.retrievers))
-        raise NoBaseline(f"{baseline.run.path}: holds no retriever {name!r}; {hint}")
+        raise NoBaseline(f"{baseline.run.path}: holds no retriever {name!r}; {_held(baseline)}")
     one = found[0]
     if one.evaluation is None or "ok" not in one.evaluation.statuses:
         raise NoBaseline(f"{baseline.run.path}: {name} answered nothing there")
     return one
+
+
+def _held(baseline: ScoredRun) -> str:
+    held = [one.name for one in baseline.retrievers if not one.floor]
+    if not held:
+        return "it holds floors alone"
+    return f"it holds {', '.join(held)}: name one, as --against {shlex.quote(held[0])}"
 
 
 def _contender(run: ScoredRun, one: Scored) -> Contender:
