@@ -77,3 +77,50 @@ def test_a_value_is_never_taken_for_an_option(capsys: pytest.CaptureFixture[str]
 def test_the_primary_measure_is_named_as_the_measures_have_it() -> None:
     assert names.parse(PRIMARY) == names.PRIMARY
     assert names.PRIMARY.short == PRIMARY
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run tiny --max-queries 9", "--max-queries is of a repository, and tiny is a suite"),
+        ("run tiny --snapshot HEAD", "--snapshot is of a repository, and tiny is a suite"),
+        ("list suites -o results", "-o is of runs, not of suites"),
+        ("list retrievers --check bm25 -o results", "-o is of runs, not of retrievers"),
+        ("compare x -r bm25 --floors", "--floors adds all floors; with -r name those"),
+        ("show x q1 -r bm25 --floors", "--floors adds all floors; with -r name those"),
+        ("show x --worst 3 -k 5", "--top is of one QUERY, and a list was asked for"),
+        ("show x --worst 3 --all", "--all is of one QUERY"),
+        ("show x --broken-since y --floors", "--floors is of one QUERY"),
+        ("gate x -l nDCG@10:>=0.5 --against bm25", "--against is a name in the baseline"),
+        ("gate x --accept --strict", "--strict beside --accept needs --baseline"),
+        ("gate x --accept -r bm25", "--retriever beside --accept needs --baseline"),
+        ("gate x --accept --annotations", "--annotations beside --accept needs --baseline"),
+        ("suite show tiny --all", "--all is of a QUERY"),
+        (
+            "suite import trec q -o s --topics t --documents d --split dev",
+            "--split: belongs to beir",
+        ),
+        ("suite build . -o s --salt x", "--salt: is of a log; add --from-log"),
+        ("suite build . -o s --columns c.yaml", "--columns: is of a log; add --from-log"),
+        (
+            "suite build . -o s --questions q.yaml --mask-leaks",
+            "--mask-leaks: --questions reads no history; leave it out",
+        ),
+        (
+            "suite build . -o s --from-log l --since 2020-01-01",
+            "--since: --from-log reads no history; leave it out",
+        ),
+        (
+            "suite build -o s --recipe flask --max-queries 9",
+            "--max-queries: --recipe says that itself; leave it out",
+        ),
+        ("suite build -o s --recipe flask --include a", "--include: --recipe says that itself"),
+    ],
+)
+def test_what_would_be_left_unread_is_refused(
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words.split()) == 2
+    out, error = capsys.readouterr()
+    assert not out
+    assert said in error

@@ -113,7 +113,7 @@ def test_rankings_stand_beside_each_other_where_they_fit(
     assert "f01.py::a (function, grade 3; lines 1-10)" in wide
     assert "the code is not at hand" in wide
     monkeypatch.setenv("COLUMNS", "60")
-    main(["show", str(run), "question 11", "--floors", "-r", "new", "-r", "random"])
+    main(["show", str(run), "question 11", "-r", "new", "-r", "random"])
     narrow = capsys.readouterr().out
     assert "crashed: killed by \\u001b[31m|signal 9" in narrow
     assert max(map(len, narrow.splitlines())) <= 72 + 60

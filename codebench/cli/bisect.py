@@ -41,9 +41,23 @@ def parser() -> VerbParser:
         notes=_NOTES,
     )
     own.add_argument("query", metavar="QUERY", help="the query's ID")
-    own.add_argument("--good", required=True, type=as_path, metavar="RUN", help="where it was well")
-    own.add_argument("--bad", required=True, type=as_path, metavar="RUN", help="where it is worse")
-    own.add_argument("-r", "--retriever", default="", metavar="NAME", help="its name in both runs")
+    own.add_argument(
+        "--good",
+        required=True,
+        type=as_path,
+        metavar="RUN",
+        help="the run in which the query did well",
+    )
+    own.add_argument(
+        "--bad", required=True, type=as_path, metavar="RUN", help="the run in which it does worse"
+    )
+    own.add_argument(
+        "-r",
+        "--retriever",
+        default="",
+        metavar="NAME",
+        help="its name in both runs (default: the one that both hold)",
+    )
     own.add_argument(
         "-m",
         "--measure",
@@ -62,7 +76,10 @@ def parser() -> VerbParser:
     )
     for end in ("good", "bad"):
         own.add_argument(
-            f"--{end}-commit", default="", metavar="COMMIT", help=f"in place of the {end} run's"
+            f"--{end}-commit",
+            default="",
+            metavar="COMMIT",
+            help=f"the adapter's, in place of what the {end} run names",
         )
     add_format(own)
     return own

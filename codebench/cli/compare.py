@@ -56,7 +56,7 @@ def parser() -> VerbParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="only this one, by its name in the runs; may be repeated",
+        help="only this retriever or floor, by its name in the runs; may be repeated",
     )
     own.add_argument(
         "-b",
@@ -76,6 +76,8 @@ def parser() -> VerbParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read and score the runs, compare, print."""
+    if arguments.floors and arguments.retriever:
+        raise UsageError("--floors adds all floors; with -r name those that are wanted")
     from codebench.measures import names  # noqa: PLC0415  # `--help` needs none
 
     asked = [names.parse(name) for name in arguments.measure]

@@ -79,9 +79,17 @@ def parser() -> VerbParser:
         metavar="FILE",
         help="a YAML file of limits (default: ./gate.yaml where it is and no -l is given)",
     )
-    own.add_argument("-r", "--retriever", default="", metavar="NAME", help="who is gated")
-    own.add_argument("--against", default="", metavar="NAME", help="its name in the baseline")
-    own.add_argument("--strict", action="store_true", help="undecided fails")
+    own.add_argument(
+        "-r",
+        "--retriever",
+        default="",
+        metavar="NAME",
+        help="who is gated (default: the one in both)",
+    )
+    own.add_argument(
+        "--against", default="", metavar="NAME", help="its name in the baseline (default: the same)"
+    )
+    own.add_argument("--strict", action="store_true", help="fail where a limit is undecided, too")
     add_seed(own, "of the resampling")
     add_format(own)
     out = own.add_argument_group("for a build")

@@ -57,7 +57,7 @@ def parser() -> VerbParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="only this one, or a floor; may be repeated",
+        help="only this retriever or floor; may be repeated",
     )
     own.add_argument("--suite", default="", metavar="NAME", help="only runs of this suite")
     add_margin(own)

@@ -75,7 +75,6 @@ def parser() -> VerbParser:
         "-k",
         "--top",
         type=positive(int),
-        default=_MOST_HITS,
         metavar="K",
         help=f"hits of each ranking (default: {_MOST_HITS}; JSON holds all)",
     )
@@ -90,6 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
     lists = (arguments.worst, arguments.fixed_since, arguments.broken_since)
     if (arguments.query is None) == (not any(lists)):
         raise UsageError("name a QUERY, or ask for --worst N, --fixed-since or --broken-since")
+    if any(lists):
+        given = [name for name in ("floors", "all") if getattr(arguments, name)]
+        given += ["top"] if arguments.top is not None else []
+        if given:
+            raise UsageError(f"--{given[0]} is of one QUERY, and a list was asked for")
+    if arguments.floors and arguments.retriever:
+        raise UsageError("--floors adds all floors; with -r name those that are wanted")
     from codebench.measures import names  # noqa: PLC0415  # `--help` needs none
 
     asked = [names.parse(name) for name in arguments.measure]
@@ -110,7 +116,11 @@ def run(arguments: argparse.Namespace) -> int:
     lot, query = find(questions(scored, {name: name for name in named}), arguments.query)
     width = shutil.get_terminal_size().columns
     whole = arguments.all
-    print(shown(lot, query, arguments.format, top=arguments.top, width=width, whole=whole))
+    print(
+        shown(
+            lot, query, arguments.format, top=arguments.top or _MOST_HITS, width=width, whole=whole
+        )
+    )
     return exit_code([scored])
 
 

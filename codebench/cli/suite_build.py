@@ -38,6 +38,19 @@ An interrupted build goes on where it was: what a commit edited is kept in the c
 """
 
 _MAX_EPOCHS = 100
+_MAX_QUERIES = 200
+
+_OF_A_HISTORY = {
+    "since": None,
+    "until": None,
+    "max_queries": _MAX_QUERIES,
+    "mode": ("frozen", 1),
+    "pull_requests": False,
+    "text": "short",
+    "mask_leaks": False,
+}
+_OF_A_SNAPSHOT: dict[str, object] = {"snapshot": "", "include": [], "exclude": []}
+"""What may be said of a history, and of the code that is asked, with what each is unless said."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="FILE",
         help="a query log, or an agent's trajectories, in place of the history: a file or a "
-        "folder of them; repeatable",
+        "folder of them; may be repeated",
     )
     source.add_argument(
         "--recipe",
@@ -67,25 +80,39 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "repository (a REPOSITORY given with it is a clone of that one)",
     )
     parser.add_argument(
-        "-o", "--output", type=as_path, metavar="FOLDER", help="the suite's folder, its name last"
+        "-o",
+        "--output",
+        type=as_path,
+        metavar="FOLDER",
+        help="the new folder; its last part names the suite",
     )
     parser.add_argument("--force", action="store_true", help="replace a suite that is there")
-    parser.add_argument("--since", type=_since, metavar="DATE", help="ask no older commit")
-    parser.add_argument(
-        "--until", type=_until, metavar="DATE", help="ask no newer commit (a day counts whole)"
-    )
-    parser.add_argument(
-        "--max-queries",
-        type=positive(int),
-        metavar="N",
-        default=200,
-        help="queries at most (default: 200)",
-    )
     parser.add_argument(
         "--snapshot", default="", metavar="REVISION", help="the code that is asked (default: the "
         "newest after which so many queries survive)"
     )  # fmt: skip
-    parser.add_argument(
+    for name, what in (("include", "only files that match"), ("exclude", "no file that matches")):
+        parser.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            metavar="GLOB",
+            help=f"{what}; may be repeated",
+        )
+    add_jobs(parser)
+    history = parser.add_argument_group("of a history")
+    history.add_argument("--since", type=_since, metavar="DATE", help="ask no older commit")
+    history.add_argument(
+        "--until", type=_until, metavar="DATE", help="ask no newer commit (a day counts whole)"
+    )
+    history.add_argument(
+        "--max-queries",
+        type=positive(int),
+        metavar="N",
+        default=_MAX_QUERIES,
+        help=f"queries at most (default: {_MAX_QUERIES})",
+    )
+    history.add_argument(
         "--mode",
         type=_mode,
         default=("frozen", 1),
@@ -93,21 +120,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="frozen: one snapshot; epochs=N: N of them; parent: each commit's own parent "
         "(default: frozen)",
     )
-    parser.add_argument(
+    history.add_argument(
         "--pull-requests", action="store_true", help="ask merged pull requests, not commits"
     )
-    parser.add_argument(
+    history.add_argument(
         "--text", choices=("short", "long"), default="short", help="the subject, or prose too"
     )
-    parser.add_argument(
+    history.add_argument(
         "--mask-leaks", action="store_true", help="take what names the answer out of the texts"
     )
-    for name, what in (("include", "only files that match"), ("exclude", "no file that matches")):
-        parser.add_argument(
-            f"--{name}", action="append", default=[], metavar="GLOB", help=f"{what}; repeatable"
-        )
-    parser.add_argument("--dry-run", action="store_true", help="print the funnel, write nothing")
-    add_jobs(parser)
+    history.add_argument("--dry-run", action="store_true", help="print the funnel, write nothing")
     add_log(parser)
 
 
@@ -117,8 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "-o: say where the suite goes, as in -o suites/NAME (or --dry-run for the funnel alone)"
         )
-    if arguments.log_format and not arguments.from_log:
-        raise UsageError(f"--format: {arguments.log_format} is a log's; add --from-log")
+    _check_words(arguments)
     if arguments.questions or arguments.recipe:
         return _by_hand(arguments) if arguments.questions else _by_recipe(arguments)
     if arguments.from_log:
@@ -151,6 +172,24 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(report.built(built, arguments.output, arguments.format))
     return 0
+
+
+def _check_words(arguments: argparse.Namespace) -> None:
+    """Refuse what would be left unread."""
+    if arguments.log_format and not arguments.from_log:
+        raise UsageError(f"--format: {arguments.log_format} is a log's; add --from-log")
+    for name in ("columns", "salt"):
+        if getattr(arguments, name) and not arguments.from_log:
+            raise UsageError(f"--{name}: is of a log; add --from-log")
+    sources = [name for name in ("questions", "from_log", "recipe") if getattr(arguments, name)]
+    if not sources:
+        return
+    usual = _OF_A_HISTORY | (_OF_A_SNAPSHOT if arguments.recipe else {})
+    given = [name for name, value in usual.items() if getattr(arguments, name) != value]
+    if given:
+        option, source = given[0].replace("_", "-"), sources[0].replace("_", "-")
+        reads = "says that itself" if arguments.recipe else "reads no history"
+        raise UsageError(f"--{option}: --{source} {reads}; leave it out")
 
 
 def _by_hand(arguments: argparse.Namespace) -> int:

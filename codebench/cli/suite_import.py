@@ -42,9 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=as_path, required=True, metavar="FOLDER", help="the suite's folder"
     )
-    parser.add_argument(
-        "--split", metavar="NAME", default="test", help="of a BEIR folder (default: test)"
-    )
+    parser.add_argument("--split", metavar="NAME", help="of a BEIR folder (default: test)")
     parser.add_argument("--topics", type=as_path, metavar="FILE", help="the TREC topics")
     parser.add_argument(
         "--documents", type=as_path, metavar="PATH", help="the TREC documents: a folder or a file"
@@ -55,7 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="[NAME=]PATH",
         help="of SWE-bench-style lines: path or URL, of one name in the field `repo` or of all; "
-        "repeatable",
+        "may be repeated",
     )
     parser.add_argument("--force", action="store_true", help="replace a suite that is there")
     add_jobs(parser)
@@ -78,12 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_words(arguments: argparse.Namespace) -> None:
     needed = {
-        "beir": {},
+        "beir": {"--split": arguments.split},
         "trec": {"--topics": arguments.topics, "--documents": arguments.documents},
         "swe-bench": {"--repository": arguments.repository},
     }
     for name, value in needed[arguments.form].items():
-        if not value:
+        if not value and name != "--split":
             raise UsageError(f"{name}: is needed to import {arguments.form}")
     for form, words in needed.items():
         for name, value in words.items():
@@ -103,7 +101,7 @@ def _imported(arguments: argparse.Namespace, progress: Progress) -> Imported:
             arguments.source,
             arguments.output,
             progress.step,
-            split=arguments.split,
+            split=arguments.split or "test",
             jobs=jobs,
             force=force,
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from codebench.cli.options import add_format, add_jobs, on_terminal
 from codebench.cli.progress import Progress
+from codebench.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +26,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
     parser.add_argument("suite", metavar="SUITE", help="a built-in suite, or a suite folder")
     parser.add_argument(
-        "query", metavar="QUERY", nargs="?", help="an ID, or the beginning of only one"
+        "query",
+        metavar="QUERY",
+        nargs="?",
+        help="an ID, or how only one begins (default: list all)",
     )
     parser.add_argument("--all", action="store_true", help="print long targets whole")
     add_jobs(parser)
@@ -37,6 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.gold import context  # noqa: PLC0415  # wrong words fail before imports
 
     if arguments.query is None:
+        if arguments.all:
+            raise UsageError("--all is of a QUERY, whose targets are printed; name one")
         from codebench.report.suite import listed  # noqa: PLC0415  # each needs its own
 
         print(listed(context.queries_of(arguments.suite), arguments.format))
