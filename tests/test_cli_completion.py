@@ -39,7 +39,7 @@ ASKED = {
     "codebench run . -r bm25:k1=1.2 -m R(rel=3)@10 --form": {"--format"},
     "codebench run -r bm25:k1=1.2,b=0.75 ": {"tiny", "stdlib", "places"},
     "codebench gate --limits ": {"gate.yaml", "places"},
-    "codebench compare pl": {"places"},
+    "codebench compare ": {"latest", "places"},
     "codebench suite build --recipe ": {"flask"},
     "codebench cache clear ind": {"indexes"},
 }

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 _EXAMPLES = (
     (
         "between the accepted run and a newer one",
-        "codebench bisect q017 --good results/shop --bad results/local/20240601T120000Z-shop",
+        "codebench bisect q017 --good results/shop --bad latest",
     ),
     (
         "of one retriever, by another measure",
-        "codebench bisect q017 --good OLD --bad NEW -r ./mine.py:MyTool -m 'R(rel=3)@10'",
+        "codebench bisect q017 --good results/shop --bad latest -r bm25 -m 'R(rel=3)@10'",
     ),
     (
         "between commits that are named",
-        "codebench bisect q017 --good OLD --bad NEW --good-commit v1.2 --bad-commit main",
+        "codebench bisect q017 --good OLD --bad latest --good-commit v1.2 --bad-commit main",
     ),
 )
 

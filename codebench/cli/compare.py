@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 _EXAMPLES = (
     (
         "a run's retrievers with its best by the primary measure",
-        "codebench compare results/local/20240501T120000Z-shop --baseline best",
+        "codebench compare latest --baseline best",
     ),
-    ("each retriever with itself in the older run", "codebench compare OLD NEW"),
+    ("each retriever with itself in the older run", "codebench compare results/shop latest"),
     (
         "every pair, the floors too, for a spreadsheet",
-        "codebench compare RUN --baseline all --floors --format csv",
+        "codebench compare latest --baseline all --floors --format csv",
     ),
 )
 

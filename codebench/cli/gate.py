@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 _EXAMPLES = (
-    ("make a run the baseline, in results/SUITE", "codebench gate RUN --accept"),
+    ("make a run the baseline, in results/SUITE", "codebench gate latest --accept"),
     (
         "in a build: the newest accepted run of the suite, by limits of your own",
-        "codebench gate RUN -b results/shop -l nDCG@10:-0.03 -l p95:+10% --junit gate.xml",
+        "codebench gate latest -b results/shop -l nDCG@10:-0.03 -l p95:+10% --junit gate.xml",
     ),
     (
         "values that hold without a baseline",
-        "codebench gate RUN -l 'nDCG@10:>=0.6' -l 'p95:<=50ms'",
+        "codebench gate latest -l 'nDCG@10:>=0.6' -l 'p95:<=50ms'",
     ),
 )
 

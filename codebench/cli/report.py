@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _EXAMPLES = (
     (
         "a run's retrievers, in one file",
-        "codebench report results/local/20240501T120000Z-shop -o report.html",
+        "codebench report latest -o report.html",
     ),
-    ("two runs of one suite, side by side", "codebench report OLD NEW -o report.html"),
+    ("two runs of one suite, side by side", "codebench report results/shop latest -o report.html"),
 )
 
 

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _EXAMPLES = (
     (
         "other measures of a stored run, one retriever, cut by a tag",
-        "codebench score RUN -m 'R(rel=3)@20' -m Tokens@32000 -r bm25 --by language",
+        "codebench score latest -m 'R(rel=3)@20' -m Tokens@32000 -r bm25 --by language",
     ),
-    ("every query's values, for a spreadsheet", "codebench score RUN -q --format csv"),
+    ("every query's values, for a spreadsheet", "codebench score latest -q --format csv"),
     (
         "TREC files, as trec_eval does",
         "codebench score --qrels qrels.txt --run run.txt --ties trec --empty-gold zero",

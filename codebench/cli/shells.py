@@ -56,7 +56,7 @@ def values() -> dict[str, Values]:
         "ROOM": Values(tuple(ROOMS)),
         "MODE": Values(("frozen", "parent", "epochs=4")),
         "WHERE": Values(("local", "dask")),
-        "RUN": _FOLDER,
+        "RUN": Values(("latest",), "dir"),
         "RESULTS": _FOLDER,
         "FOLDER": _FOLDER,
         "REPOSITORY": _FOLDER,

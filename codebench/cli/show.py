@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _EXAMPLES = (
     (
         "the query whose ID begins so, or whose text holds these words",
-        'codebench show results/local/20240501T120000Z-shop "session token" -k 20',
+        'codebench show latest "session token" -k 20',
     ),
-    ("where to look first", "codebench show RUN --worst 20 -r bm25"),
-    ("found in the older run, and missed now", "codebench show RUN --broken-since OLD"),
+    ("where to look first", "codebench show latest --worst 20 -r bm25"),
+    ("found in the older run, and missed now", "codebench show latest --broken-since results/shop"),
 )
 
 _FOUND_AT = 10

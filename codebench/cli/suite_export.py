@@ -17,7 +17,7 @@ EXAMPLES = (
     ),
     (
         "code's gold and a run's rankings, for trec_eval",
-        "codebench suite export tiny --format trec --run results/local/RUN -o out",
+        "codebench suite export tiny --format trec --run latest -o out",
     ),
 )
 
