@@ -244,6 +244,12 @@ def _settings(run: Run) -> Mapping[str, Any]:
     return {**settings, "depth": run.depth, "codebench": run.manifest.get("codebench")}
 
 
+ONE_SUITE = (
+    "run both on one suite folder (`codebench suite build` keeps one; what a run of a repository "
+    "asked is in RUN/suite)"
+)
+
+
 def check_suites(contenders: Sequence[Contender]) -> None:
     """Refuse contenders that answered different suites.
 
@@ -256,7 +262,7 @@ def check_suites(contenders: Sequence[Contender]) -> None:
             raise NoBaseline(
                 f"{other.run.path}: its suite is not that of {first.run.path} "
                 f"({'; '.join(suite_changes(first.suite, other.suite))}); scores of different "
-                "suites cannot be compared: run both on one suite folder"
+                f"suites cannot be compared: {ONE_SUITE}"
             )
 
 
