@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,18 @@ def suite(queries: int = 12, **changes: Any) -> Suite:
         "queries": made,
     }
     return Suite(**(given | changes))
+
+
+def judged_suite() -> Suite:
+    """Return the made suite with judged documents, which have no files or symbols, as gold."""
+    whole = suite()
+    own = [
+        replace(
+            query, targets=(Target(query.targets[0].path, query.targets[0].path, 1, document=True),)
+        )
+        for query in whole.queries
+    ]
+    return replace(whole, queries=tuple(own))
 
 
 @dataclass(frozen=True)

@@ -11,17 +11,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codebench.cli.main import main
-from codebench.model import Target
 from codebench.results import MANIFEST
 from tests.junit import check_junit
-from tests.runs import MACHINE, Row, made_run, suite
+from tests.runs import MACHINE, Row, judged_suite, made_run, suite
 from tests.test_layers import HEAVY, loaded_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from codebench.model import Suite
 
 GOOD = "ssssslssslss"
 LIMITS = ("nDCG@10:-0.03", "R(rel=3)@10:-0.02", "p95:+10%", "failed:0")
@@ -52,18 +49,6 @@ def limits(*texts: str) -> list[str]:
 def base(tmp_path: Path) -> Path:
     rows = {"random": Row("--f-----f---", floor=True), "own": Row(GOOD)}
     return made_run(tmp_path, rows)
-
-
-def judged_suite() -> Suite:
-    """Return the made suite with judged documents, which have no files or symbols, as gold."""
-    whole = suite()
-    own = [
-        replace(
-            query, targets=(Target(query.targets[0].path, query.targets[0].path, 1, document=True),)
-        )
-        for query in whole.queries
-    ]
-    return replace(whole, queries=tuple(own))
 
 
 def test_a_measure_of_plain_judgments_is_gated_at_their_level(
