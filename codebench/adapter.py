@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import re
 import sys
 import traceback
@@ -185,6 +186,9 @@ _IN_FILE = re.compile(
     r"(?P<reference>(?P<file>.+?\.py)(?::(?P<name>[^\W\d]\w*))?)(?::(?P<options>.*))?", re.DOTALL
 )
 _LONGEST = 4000
+_LONGEST_TOLD = 300
+"""Characters of an exception with its place: what `plain_line` leaves of it on its way."""
+
 _PART = re.compile(r"""(?:'[^']*'|"[^"]*"|\[[^\]]*\]|[^,])+""")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 
@@ -382,6 +386,39 @@ def one_line(error: BaseException) -> str:
     return plain_line(f"{name}: {message}" if message else name)
 
 
+def told(error: BaseException, file: str) -> str:
+    """Return an exception as `one_line` does, and where it left an adapter's file.
+
+    `KeyError: 'boom' at mine.py:42 in search`: the innermost call that lies in the file; the
+    message is cut before the place is. An exception of codebench's own says all itself.
+
+    Args:
+        error: what was raised.
+        file: the adapter's file, as `file_of` tells it.
+    """
+    line = one_line(error)
+    place = "" if str(type(error).__module__).startswith("codebench.") else _place(error, file)
+    room = _LONGEST_TOLD - len(place)
+    return (line if len(line) <= room else line[: room - 3] + "...") + place
+
+
+def _place(error: BaseException, file: str) -> str:
+    found = ""
+    trace = vars(BaseException)["__traceback__"].__get__(error)  # no subclass may mend it
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if file and code.co_filename == file:
+            name, where = os.path.basename(file)[-60:], code.co_name[:40]  # noqa: PTH119
+            found = plain_line(f"at {name}:{trace.tb_lineno} in {where}")
+        trace = trace.tb_next
+    return f" {found}" if found else ""
+
+
+def file_of(kind: type[Retriever]) -> str:
+    """Return the file that a retriever's class stands in; empty where none is known."""
+    return getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+
+
 def make(kind: type[Retriever], options: Mapping[str, Any]) -> Retriever:
     """Make a retriever with its options.
 
@@ -401,7 +438,8 @@ def make(kind: type[Retriever], options: Mapping[str, Any]) -> Retriever:
         raise AdapterError(str(faults)) from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it is others' code
         given = ", ".join(f"{name}={value!r}" for name, value in sorted(options.items()))
-        raise AdapterError(f"{kind.__name__}({given}): {one_line(error)}") from None
+        said = one_line(error) if isinstance(error, ValueError) else told(error, file_of(kind))
+        raise AdapterError(f"{kind.__name__}({given}): {said}") from None
 
 
 def placed(options: Any, folder: Path) -> Any:
@@ -421,5 +459,5 @@ def placed(options: Any, folder: Path) -> Any:
 
 def file_digest(source: Source, kind: type[Retriever]) -> str:
     """Return `sha256:…` of the file that holds an adapter."""
-    file = source.file or Path(sys.modules[kind.__module__].__file__ or "")
+    file = source.file or Path(file_of(kind))
     return f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}"

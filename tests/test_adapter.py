@@ -12,15 +12,18 @@ from codebench.adapter import (
     Retriever,
     builtin_names,
     file_digest,
+    file_of,
     find,
     load,
     make,
     one_line,
     parse_reference,
+    told,
 )
 from codebench.errors import AdapterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 GOOD = """
@@ -228,3 +231,43 @@ def test_an_exception_becomes_one_short_line() -> None:
     assert one_line(KeyError()) == "KeyError"
     assert one_line(ValueError("\x1b[31mred\udc80\x00")) == "ValueError: [31mred"
     assert len(one_line(ValueError("x" * 1000))) == 300
+
+
+def raised(work: Callable[[], object]) -> BaseException:
+    with pytest.raises(BaseException) as caught:  # noqa: PT011  # whatever it is
+        work()
+    return caught.value
+
+
+def test_an_exception_is_told_with_the_line_that_it_left_the_adapters_file_by(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        GOOD + "\n\nfrom codebench.protocols.output import ToolError\n\n"
+        "class Odd(Exception):\n"
+        "    __traceback__ = property(lambda self: 1 / 0)\n\n"
+        "def deep(count):\n    return deep(count - 1) if count else {}['boom']\n\n"
+        "def parse(): import json; return json.loads('{')\n\n"
+        "def long(): raise ValueError('x' * 1000)\n\n"
+        "def tool(): raise ToolError('rg ended')\n\n"
+        "def odd(): raise Odd('odd')\n"
+    )
+    kind = load(f"{file}:Good")
+    own = vars(sys.modules[kind.__module__])
+    lines = file.read_text().splitlines()
+
+    def said(work: Callable[[], object]) -> str:
+        return told(raised(work), file_of(kind))
+
+    def place(name: str, after: int = 0) -> str:
+        number = 1 + after + next(at for at, line in enumerate(lines) if f"def {name}(" in line)
+        return f" at mine.py:{number} in {name}"
+
+    assert said(lambda: own["deep"](3)) == "KeyError: 'boom'" + place("deep", 1)
+    assert said(own["parse"]).endswith(place("parse"))
+    assert len(said(own["long"])) == 300
+    assert said(own["long"]).endswith("xxx..." + place("long"))
+    assert said(own["tool"]) == "ToolError: rg ended"
+    assert said(own["odd"]) == "Odd: odd" + place("odd")
+    assert said(lambda: dict[str, int]()["no"]) == "KeyError: 'no'"

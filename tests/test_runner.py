@@ -349,7 +349,7 @@ def test_a_retriever_that_always_falls_is_given_up(measure: Callable[..., Run]) 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("NoIndex", "indexing raised OSError: no room for the index"),
+        ("NoIndex", "indexing raised OSError: no room for the index at odd.py:LINE in index"),
         ("DiesInIndex", "indexing, its process was ended by SIGABRT: out of memory"),
         ("HangsInIndex", "indexing took more than 1 s"),
     ],
@@ -358,7 +358,8 @@ def test_an_index_that_cannot_be_built_fails_that_retriever_alone(
     measure: Callable[..., Run], name: str, reason: str
 ) -> None:
     failed, healthy = measure(f"{name} Healthy", ["x"]).retrievers[1:]
-    assert (failed.state, failed.reason, failed.answers) == ("failed", reason, ())
+    told = re.sub(r"py:\d+", "py:LINE", failed.reason)
+    assert (failed.state, told, failed.answers) == ("failed", reason, ())
     assert healthy.complete
 
 
@@ -464,7 +465,8 @@ def test_the_same_run_twice_gives_the_same_answers_in_another_folder(
 def test_what_an_adapter_says_is_made_one_printable_line(measure: Callable[..., Run]) -> None:
     rude = measure("Rude", ["x"]).retrievers[1]
     assert rude.candidate.version == "[2J1 0"
-    assert (rude.answers[0].status, rude.answers[0].error) == ("error", "ValueError: [2J")
+    assert rude.answers[0].status == "error"
+    assert rude.answers[0].error.startswith("ValueError: [2J at ")
     assert rude.index is not None
     assert rude.index.bytes == 3
 

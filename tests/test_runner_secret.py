@@ -44,6 +44,12 @@ def test_a_short_value_is_not_looked_for_in_texts() -> None:
     assert redact("a cat sat") == "a cat sat"
 
 
+def test_the_start_of_a_secret_that_was_cut_off_is_masked() -> None:
+    redact = redactor([Candidate("x", "x", (("key", "abcdefghijkl"),))], {})
+    assert redact("401 for abcdefghi... at x.py:3") == f"401 for {MASK}... at x.py:3"
+    assert redact("abcdefghijkl... abcde...") == f"{MASK}... abcde..."
+
+
 def test_the_current_folder_is_no_password() -> None:
     one = Candidate("x", "x", (("pwd", "hunter-22"),))
     redact = redactor([one], {"PWD": "/home/me/tools", "MY_PWD": "hunter-33"})

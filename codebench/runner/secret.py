@@ -88,7 +88,15 @@ def redactor(
 
     def redact(text: str) -> str:
         for value in known:
-            text = text.replace(value, MASK)
+            text = _without_start(text.replace(value, MASK), value)
         return text
 
     return redact
+
+
+def _without_start(text: str, secret: str) -> str:
+    """Mask the start of a secret that was cut off with the text that it stood in."""
+    if secret[:_SHORTEST] in text:
+        for length in range(min(len(secret), len(text)) - 1, _SHORTEST - 1, -1):
+            text = text.replace(f"{secret[:length]}...", f"{MASK}...")
+    return text

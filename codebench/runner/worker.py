@@ -21,11 +21,12 @@ from codebench.adapter import (
     Retriever,
     Unavailable,
     file_digest,
+    file_of,
     find,
     load,
     make,
-    one_line,
     placed,
+    told,
 )
 from codebench.corpus.tables import read_tables
 from codebench.errors import AdapterError
@@ -47,6 +48,7 @@ class Worker:
 
     def __init__(self, tell: Callable[[Message], None]) -> None:
         self.retriever: Retriever | None = None
+        self.file = ""
         self.tell = tell
         self.home = os.getcwd()  # noqa: PTH109  # compared after each search: it must be fast
 
@@ -57,6 +59,7 @@ class Worker:
         if source.file is not None:
             sys.path.append(str(source.file.parent))  # last: it must not hide what is installed
         kind = load(reference, folder)
+        self.file = file_of(kind)
         reply: Message = {"digest": file_digest(source, kind), "version": str(kind.version)}
         if source.file is not None:
             reply["file"] = str(source.file)
@@ -112,7 +115,7 @@ class Worker:
             return {"limited": refusal.seconds, "latency_ns": perf_counter_ns() - start}
         except BaseException as error:  # noqa: BLE001  # whatever it raises costs one answer
             latency = perf_counter_ns() - start
-            return self._looked_after({"latency_ns": latency, "error": one_line(error)})
+            return self._looked_after({"latency_ns": latency, "error": told(error, self.file)})
         latency = perf_counter_ns() - start
         if not is_list(found):
             what = f"search returned a {type(found).__name__}, not a list of hits"
@@ -236,7 +239,7 @@ def serve(requests: int, replies: int) -> None:
             except AdapterError as error:
                 reply = {"error": str(error)}
             except BaseException as error:  # noqa: BLE001  # the adapter's, not this process's
-                reply = {"error": one_line(error)}
+                reply = {"error": told(error, worker.file)}
             tell(reply)
 
 
