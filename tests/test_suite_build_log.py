@@ -262,6 +262,68 @@ def test_wrong_calls_say_what_to_do(
     assert not (tmp_path / "s").exists()
 
 
+OWN_LOG = """\
+{"who": "u1", "ts": 1715500000, "act": "find", "words": "round a price"}
+{"who": "u1", "ts": 1715500009, "act": "look", "file": "inventory/pricing.py"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("map_of", "told"),
+    [
+        ("", ("its format cannot be told", "--columns MAP.yaml")),
+        (
+            "columns: {query: words, path: file}",
+            (
+                "none became a query (2 lines unreadable)",
+                "log.jsonl:1: has no kind: nothing in its column 'kind'; its columns: who, ts,",
+                "log.jsonl:2: has no kind",
+            ),
+        ),
+        (
+            "columns: {kind: act, query: words, path: file}",
+            ("1 passed over, of kind 'find', 1 passed over, of kind 'look'",),
+        ),
+        (
+            "columns: {kind: act, path: file}\nkinds: {find: query, look: click}",
+            ("log.jsonl:1: its query is empty",),
+        ),
+    ],
+)
+def test_a_log_that_gives_nothing_says_why(
+    place: tuple[Repository, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    map_of: str,
+    told: tuple[str, ...],
+) -> None:
+    log, columns = tmp_path / "log.jsonl", tmp_path / "map.yaml"
+    log.write_text(OWN_LOG)
+    columns.write_text(map_of)
+    more = ["--columns", str(columns)] if map_of else []
+    call = ["suite", "build", str(place[0].path), "-o", str(tmp_path / "s"), "--from-log", str(log)]
+    assert main([*call, *more]) == 2
+    error = capsys.readouterr().err
+    assert all(part in error for part in told), error
+
+
+def test_replay_is_offered_where_there_are_steps(
+    place: tuple[Repository, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository, logs = place
+    build(repository.path, logs / "swe-agent", tmp_path / "s")
+    assert "codebench replay" in capsys.readouterr().out
+    log = tmp_path / "log.jsonl"
+    log.write_text(
+        '{"source": "trajectory", "kind": "query", "query": "where is the price rounded"}\n'
+        + '{"source": "trajectory", "kind": "read", "path": "inventory/pricing.py"}\n' * 2
+    )
+    build(repository.path, log, tmp_path / "t")
+    assert "codebench replay" not in capsys.readouterr().out
+    assert main(["replay", str(tmp_path / "t"), "-r", "bm25"]) == 2
+    assert "searched by content" in capsys.readouterr().err
+
+
 def test_replay(
     place: tuple[Repository, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

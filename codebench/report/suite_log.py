@@ -30,7 +30,7 @@ def built_from_log(built: BuiltFromLog, folder: Path, form: str) -> str:
     blocks = [title, lines(notes, markdown=markdown)]
     if not markdown:
         blocks.append(f"next: codebench suite check {escaped(str(folder), markdown=False)}")
-        if built.navigation:
+        if any(way.steps for way in built.navigation.values()):
             blocks.append(f"      codebench replay {escaped(str(folder), markdown=False)} -r bm25")
     return ("\n\n" if markdown else "\n").join(blocks)
 

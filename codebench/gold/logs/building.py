@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from codebench.gold.workshop import Progress, Source
 
 _TOLD_EVERY = 1_000
+_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +300,11 @@ def _nothing(intake: _Intake, made: Made, log: Path) -> str:
     reasons = [f"{count} {reason}" for reason, count in sorted(made.dropped.items())]
     reasons += [f"{intake.skipped.lines} lines unreadable"] * bool(intake.skipped.lines)
     reasons += [f"{intake.others} records of another repository"] * bool(intake.others)
+    passed = intake.skipped.ignored.most_common(_TOLD)
+    reasons += [f"{count} passed over, of kind {kind!r}" for kind, count in passed]
     why = f" ({', '.join(reasons)})" if reasons else ""
+    first = "".join(f"\n{one}" for one in intake.skipped.located[:_TOLD])
     return (
         f"{log}: of {intake.records} records and {made.tasks.total()} tasks none became a query"
-        f"{why}; is it a log of this repository, and of the format that was named?"
+        f"{why}; is it a log of this repository, and of the format that was named?{first}"
     )

@@ -102,7 +102,8 @@ def format_of(named: Sequence[Path], *, mapped: bool = False) -> str:
     found = _told(path) if path is not None else ""
     if not found:
         raise UsageError(
-            f"{named[0]}: its format cannot be told; add --format ({', '.join(FORMATS)})"
+            f"{named[0]}: its format cannot be told; add --format ({', '.join(FORMATS)}), or where "
+            "its rows are your own, --columns MAP.yaml (docs/logs.md)"
         )
     return found
 

@@ -26,6 +26,7 @@ CSV_ENDINGS = (".csv", ".tsv")
 _NO = frozenset({"0", "false", "no", "failed", "error"})
 _MAX_CELL = 4_000_000
 _MAX_ROW_LINES = 50
+_SHOWN = 20
 
 
 class WrongRow(ValueError):  # noqa: N818  # it names a thing
@@ -36,7 +37,7 @@ def read_jsonl(path: Path, columns: ColumnMap, skipped: Skipped) -> Iterator[Rec
     """Yield the records of a JSON Lines file."""
     for line, data in json_lines(path, skipped):
         row = {name: _inside(data, column) for name, column in columns.columns.items()}
-        yield from _record(row, columns, path.name, line, skipped)
+        yield from _record(row, data, columns, path.name, line, skipped)
 
 
 def read_csv(path: Path, columns: ColumnMap, skipped: Skipped) -> Iterator[Record]:
@@ -60,7 +61,7 @@ def read_csv(path: Path, columns: ColumnMap, skipped: Skipped) -> Iterator[Recor
             continue
         named = dict(zip(head, cells, strict=True))
         row = {name: named.get(column) or None for name, column in columns.columns.items()}
-        yield from _record(row, columns, path.name, line, skipped)
+        yield from _record(row, named, columns, path.name, line, skipped)
 
 
 def _whole_rows(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -86,7 +87,12 @@ def _whole_rows(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def _record(
-    row: Mapping[str, Any], columns: ColumnMap, file: str, line: int, skipped: Skipped
+    row: Mapping[str, Any],
+    raw: Mapping[str, Any],
+    columns: ColumnMap,
+    file: str,
+    line: int,
+    skipped: Skipped,
 ) -> Iterator[Record]:
     row = {
         name: columns.constants.get(name) if value is None else value for name, value in row.items()
@@ -95,7 +101,7 @@ def _record(
     kind = columns.kinds.get(str(said))
     if kind is None:
         if said is None:
-            skipped.line(file, line, "has no kind; map one, or write it as a constant")
+            skipped.line(file, line, _kindless(raw, columns))
         else:
             skipped.ignore(said)
         return
@@ -111,6 +117,15 @@ def _record(
     if said == "copy" and record.dwell is None:
         record = replace(record, dwell=COPIED_SECONDS)
     yield record
+
+
+def _kindless(raw: Mapping[str, Any], columns: ColumnMap) -> str:
+    """Say where the kind was looked for, and what a map could name."""
+    there = ", ".join(list(raw)[:_SHOWN]) or "none"
+    return (
+        f"has no kind: nothing in its column {columns.columns['kind']!r}; its columns: {there} "
+        "(say in --columns which is kind, or write kind as a constant)"
+    )
 
 
 def _common(row: Mapping[str, Any]) -> Record:
