@@ -125,6 +125,8 @@ def test_items_are_found_through_lists_of_lists() -> None:
         ({"format": "pattern", "pattern": r"^(?P<score>[\d.]+) (?P<path>.+?):(?P<line>\d+)$"},
          "0.5 a:b.py:3\nnoise\n2 c:1\n",
          [Found("a:b.py", 3, None, None, 0.5), Found("c", 1, None, None, 2.0)]),
+        ({"format": "pattern", "pattern": "^(?P<path>.+):"}, " \n", []),
+        ({"format": "pattern", "pattern": "^(?P<path>.+):"}, "no matches found\n", []),
     ],
 )  # fmt: skip
 def test_outputs_are_read_by_field_map(
@@ -152,6 +154,16 @@ def test_outputs_are_read_by_field_map(
         ({"format": "lines"}, '{"path": "a"}\nhello\n', "line 2 of its output is not JSON"),
         ({"format": "lines"}, '{"error": "late"}\n', "it says that it failed: late"),
         ({}, "[" * 100_000, "nested too deeply|is not JSON"),
+        (
+            {"format": "pattern", "pattern": "^(?P<path>.+):"},
+            "a.py 3\nb.py 7\n",
+            "nothing in its output matches the pattern: a.py 3 b.py 7",
+        ),
+        (
+            {"format": "pattern", "pattern": "^(?P<path>.+):"},
+            "x = 1  # none found\n" * 100,
+            "nothing in its output matches",
+        ),
     ],
 )
 def test_what_is_no_answer_is_an_error_and_never_an_empty_one(

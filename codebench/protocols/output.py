@@ -42,6 +42,9 @@ NOTHING = re.compile(
     r"|\bnot? .{0,40}found\b",
     re.IGNORECASE,
 )
+_FEW_WORDS = 1000
+"""Characters; in a longer text the words of `NOTHING` may be those of a result."""
+
 _RANGE = re.compile(r"[lL]?(\d{1,9})(?:\s*(?:-|\.\.|:|,|–)\s*[lL]?(\d{1,9}))?")  # noqa: RUF001
 
 
@@ -88,7 +91,10 @@ class Output:
             ToolError: it is not of the format, or says that it failed.
         """
         if self.format == "pattern":
-            return self.of_prose(text)
+            found = self.of_prose(text)
+            if not found and not says_nothing(text):
+                raise ToolError(f"nothing in its output matches the pattern: {_start(text)}")
+            return found
         if self.format == "json":
             return self.of_document(_json(text, "its output"))
         documents = [
@@ -190,6 +196,16 @@ class Output:
         if failed or said not in (None, "", False, [], {}):
             text = said if isinstance(said, str) and said else shown(document)
             raise ToolError(f"it says that it failed: {plain_line(text)}")
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a tool printed nothing, or in few words that it found nothing."""
+    said = text.strip()
+    return not said or (len(said) <= _FEW_WORDS and NOTHING.search(said) is not None)
+
+
+def _start(text: str) -> str:
+    return plain_line(text.strip()[:_FEW_WORDS])[:80]
 
 
 def arranged(hits: Sequence[Hit], order: str, *, repeats: bool = False) -> list[Hit]:
