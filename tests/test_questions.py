@@ -115,6 +115,42 @@ def test_every_fault_comes_at_once_with_its_line_and_what_was_meant(
     assert not (tmp_path / "suite").exists()
 
 
+FAULTY = """\
+questions:
+  - id: q1
+    question: where is the tax put on top
+    targets:
+      - {symbol: totals}
+      - {symbol: pay, grade: "three"}
+      - {symbol: Crat, grade: 0}
+  - id: q2
+    question: how is it paid
+    targets:
+      - {symbol: pays, grade: 7}
+      - {symbols: total}
+      - {why: none}
+    not_relevant: [shop/shop.py::totl]
+"""
+
+
+def test_each_fault_stands_alone_and_under_its_own_field(
+    repository: Repository, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as caught:
+        built(repository, FAULTY, tmp_path)
+    told = [f"{one.field}: {one.problem}" for one in caught.value.faults]
+    assert told == [
+        "questions[1].targets[2].grade: is not a whole number from 0 to 3",
+        "questions[2].targets[1].grade: is not a whole number from 0 to 3",
+        "questions[2].targets[2].symbols: is not a field here",
+        "questions[2].targets[3].symbol: is missing, and path too",
+        "q1: targets[1]: is not at the snapshot",
+        "q1: targets[3]: is not at the snapshot",
+        "q2: targets[1]: is not at the snapshot",
+        "q2: not_relevant[1]: is not at the snapshot",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

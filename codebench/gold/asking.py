@@ -119,13 +119,13 @@ class _Resolver:
     def query(self, question: Question) -> Query:
         targets = tuple(
             target
-            for number, one in enumerate(question.targets, start=1)
-            if (target := self._target(one, question, f"targets[{number}]")) is not None
+            for one in question.targets
+            if (target := self._target(one, question)) is not None
         )
         zeros = tuple(
             target.chunk
-            for number, one in enumerate(question.not_relevant, start=1)
-            if (target := self._target(one, question, f"not_relevant[{number}]")) is not None
+            for one in question.not_relevant
+            if (target := self._target(one, question)) is not None
         )
         return Query(
             id=question.id,
@@ -136,8 +136,8 @@ class _Resolver:
             not_relevant=zeros,
         )
 
-    def _target(self, judged: Judged, question: Question, field: str) -> Target | None:
-        where = f"{question.id}: {field}"
+    def _target(self, judged: Judged, question: Question) -> Target | None:
+        where = f"{question.id}: {judged.field}"
         path = judged.path or self._path_of(judged.symbol, question.line, where)
         if not path:
             return None

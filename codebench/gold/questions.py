@@ -23,12 +23,14 @@ class Judged:
         path: the file; may be empty where one file only has such a symbol.
         grade: 3, 2, 1, or 0 for a place that looks right and is not.
         why: for people.
+        field: where it stands in its question, as `targets[2]`.
     """
 
     symbol: str
     path: str
     grade: int = _HIGHEST
     why: str = ""
+    field: str = ""
 
     @property
     def name(self) -> str:
@@ -90,12 +92,14 @@ def _question(fields: Fields) -> Question:
     if name != name.strip() or not name.isprintable():
         fields.fault("id", "holds white space around it or a control character", ascii(name)[:60])
     text = fields.text("question", empty=False)
-    places = [_judged(fields, inner) for inner in fields.objects("targets")]
-    if fields.data.get("targets") and not any(one.grade for one in places):
+    read = [_judged(fields, inner) for inner in fields.objects("targets")]
+    places = [one for one in read if one is not None]
+    if read and not any(one is None or one.grade for one in read):
         fields.fault("targets", "holds no place with a grade above 0", mend="name what answers it")
     elif fields.data.get("targets") == []:
         fields.fault("targets", "is empty", mend="name what answers the question")
-    zeros = [_zero(one) for one in fields.texts("not_relevant", ())]
+    texts = fields.texts("not_relevant", ())
+    zeros = [_zero(one, f"not_relevant[{number}]") for number, one in enumerate(texts, start=1)]
     zeros += [one for one in places if not one.grade]
     names = [one.name for one in [*(one for one in places if one.grade), *zeros]]
     for twice in sorted({one for one in names if names.count(one) > 1}):
@@ -112,20 +116,28 @@ def _question(fields: Fields) -> Question:
     )
 
 
-def _judged(question: Fields, fields: Fields) -> Judged:
+def _judged(question: Fields, fields: Fields) -> Judged | None:
+    """Read a place; None where what names it is wrong, so that nobody looks for it."""
     fields.line = question.line
+    found = fields.faults.found
+    before = len(found)
+    grade = fields.integer("grade", _HIGHEST, low=0, high=_HIGHEST)
+    if len(found) > before:
+        grade = _HIGHEST  # whatever was meant: the place itself can be looked for
+    before = len(found)
     judged = Judged(
         symbol=fields.text("symbol", ""),
         path=fields.text("path", ""),
-        grade=fields.integer("grade", _HIGHEST, low=0, high=_HIGHEST),
+        grade=grade,
         why=fields.text("why", ""),
+        field=fields.prefix.removeprefix(question.prefix).rstrip("."),
     )
     fields.finish()
-    if not judged.name:
+    if len(found) == before and not judged.name:
         fields.fault("symbol", "is missing, and path too", mend="name a symbol, a file, or both")
-    return judged
+    return judged if len(found) == before else None
 
 
-def _zero(text: str) -> Judged:
+def _zero(text: str, field: str) -> Judged:
     path, _, symbol = text.partition("::")
-    return Judged(symbol, path, 0)
+    return Judged(symbol, path, 0, field=field)
