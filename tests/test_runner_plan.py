@@ -41,6 +41,11 @@ def corpus(tmp_path: Path) -> Corpus:
     return Corpus(tmp_path, "sha256:1", tables)
 
 
+def test_the_text_of_what_is_no_chunk_says_what_is_wanted(corpus: Corpus) -> None:
+    with pytest.raises(TypeError, match=r"a chunk of corpus.chunks\(\), not a FileTable; the text"):
+        corpus.text(corpus.tables[0])  # type: ignore[arg-type]  # as a person would
+
+
 def query(name: str, text: str, *chunks: str) -> Query:
     targets = tuple(Target(one.partition("::")[0], one) for one in chunks)
     return Query(name, text, targets)
@@ -151,6 +156,25 @@ def test_all_wrong_references_are_named_at_once(tmp_path: Path) -> None:
     assert "'k1' is not an option" in said[1]
     assert "has no 'bm2'; did you mean \"bm25\"?" in said[2]
     assert said[3] == "ripgrep: this retriever is asked for twice"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("mine:Mine", "mine.py:Mine"),
+        ("mine:Mine:k=1", "mine.py:Mine:k=1"),
+        ("./mine:Mine", "./mine.py:Mine"),
+        ("tools.mine:Mine", "tools/mine.py:Mine"),
+        ("tools/mine", "tools/mine.py"),
+    ],
+)
+def test_a_file_without_its_ending_is_understood(tmp_path: Path, text: str, meant: str) -> None:
+    (tmp_path / "tools").mkdir()
+    for folder in (tmp_path, tmp_path / "tools"):
+        (folder / "mine.py").write_text("class Mine: ...\n")
+    with pytest.raises(AdapterError) as caught:
+        candidates([text], tmp_path)
+    assert str(caught.value) == f"{text!r} is no retriever; did you mean {meant}?"
 
 
 @pytest.mark.parametrize(

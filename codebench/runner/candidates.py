@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codebench.adapter import find, parse_reference
+from codebench.adapter import find, meant_file, parse_reference
 from codebench.errors import AdapterError, Fault, InputError
 from codebench.home import builtin
 from codebench.model import Candidate
@@ -64,7 +64,13 @@ def candidate(text: str, folder: Path, name: str = "") -> Candidate:
     Raises:
         AdapterError: it cannot be found, or its options cannot be read.
     """
-    reference, options = parse_reference(text)
+    try:
+        reference, options = parse_reference(text)
+    except AdapterError:
+        meant = meant_file(text, folder)
+        if not meant:
+            raise
+        raise AdapterError(f"{text!r} is no retriever; did you mean {meant}?") from None
     find(reference, folder)
     return Candidate(name or text, reference, tuple(sorted(options.items())))
 
