@@ -131,6 +131,15 @@ class Lazy(Good):
             def __len__(self): time.sleep(0.06); return super().__len__()
         return Later(found)
 
+class Silent(Good):
+    def search(self, text, k): return []
+
+class Literal(Good):
+    """Takes the whole question for one name."""
+    def search(self, text, k):
+        return [Hit(c.path, c.start_line, c.end_line, c.name) for c in self.chunks
+                if c.name == text][:k]
+
 class NoIndex(Good):
     def index(self, corpus): raise OSError("no room")
 
@@ -155,8 +164,9 @@ def test_an_adapter_that_keeps_the_contract_passes_every_item(folder: Path) -> N
     found = checked(folder, "Good")
     assert [item for item in found.items if item.outcome == "failed"] == []
     assert found.sound
-    assert len({item.name for item in found.items}) == 19
+    assert len({item.name for item in found.items}) == 20
     assert found.candidate.version == "1"
+    assert checked(folder, "Literal").sound
 
 
 @pytest.mark.parametrize(
@@ -182,6 +192,7 @@ def test_an_adapter_that_keeps_the_contract_passes_every_item(folder: Path) -> N
         ("Writes", "writes in its own folders only", "mine.py.cache"),
         ("Lazy", "latency is plausible", "outside of it"),
         ("NoIndex", "starts and indexes", "no room"),
+        ("Silent", "finds something", "24 questions, names of the corpus among them, found"),
     ],
 )
 def test_each_fault_is_found(folder: Path, kind: str, item: str, said: str) -> None:

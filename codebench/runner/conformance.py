@@ -46,7 +46,11 @@ PLANTED = {
 }
 """Files beside the suite's own: a definition in the first line, odd names, odd ends of lines."""
 
-PLANTED_QUESTIONS = ("marmalade quota zephyr", "umlaut größe wert", "carriage return")
+PLANTED_QUESTIONS = (
+    *("marmalade quota zephyr", "umlaut größe wert", "carriage return"),
+    *("marmalade_quota", "CarriageReturn"),
+)
+"""The last are names as they stand there: who matches texts or symbols literally finds them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,7 @@ def judge(record: Record) -> list[Item]:
     """Return every item of the contract, in the order in which a report has them."""
     return [
         _answers(record, "answers questions", PLAIN),
+        _finds(record),
         _lines(record),
         _paths(record),
         _depths(record),
@@ -166,6 +167,19 @@ def _answers(record: Record, name: str, group: str) -> Item:
         return Item(name, "failed", f"{len(bad)} of {len(asked)}; {_shown(first.text)} {why}")
     found = sum(bool(one.answer.hits) for one in asked)
     return Item(name, "passed", f"{len(asked)} asked, {found} found something")
+
+
+def _finds(record: Record) -> Item:
+    """Judge that not every answer is empty: what finds nothing keeps every other item."""
+    name = "finds something"
+    answered = [one for one in record.of(PLAIN) if one.answer.status == "ok"]
+    if not answered:
+        return Item(name, "not judged", "nothing was answered")
+    found = sum(bool(one.answer.hits) for one in answered)
+    if not found:
+        asked = f"{len(answered)} questions, names of the corpus among them, found nothing"
+        return Item(name, "failed", asked)
+    return Item(name, "passed", f"{found} of {len(answered)} questions")
 
 
 def _shell(record: Record) -> Item:
