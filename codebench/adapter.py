@@ -217,11 +217,22 @@ def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals or not name.isidentifier():
-            raise AdapterError(f"{text}: {part!r} is not an option; write name=value")
+            raise AdapterError(
+                f"{text}: {part!r} is not an option; write name=value{_no_option(reference, part)}"
+            )
         if name in options:
             raise AdapterError(f"{text}: the option {name!r} is given twice")
         options[name] = _value(value.strip())
     return reference.strip(), options
+
+
+def _no_option(reference: str, part: str) -> str:
+    """Return what a part that is no option was probably meant to be."""
+    if part.startswith(":"):
+        return f"; the class follows one colon, as {reference}{part}"
+    if part.strip() in builtin_names():
+        return f"; another retriever is another -r, as -r {reference} -r {part.strip()}"
+    return "; several values are a list, as k1=[0.9,1.2]" if _NUMBER.fullmatch(part) else ""
 
 
 def _value(text: str) -> Any:
@@ -269,7 +280,12 @@ def find(reference: str, folder: Path | None = None) -> Source:
     meant = meant_file(reference, folder or Path.cwd())
     if meant:
         raise AdapterError(f"{reference!r} is no retriever; did you mean {meant}?")
-    hint = near(reference, {*known, *installed})
+    names = {*known, *installed}
+    several = [part.strip() for part in reference.split(",")]
+    if len(several) > 1 and names.issuperset(several):
+        calls = " ".join(f"-r {name}" for name in several)
+        raise AdapterError(f"{reference!r} is several retrievers; -r may be repeated: {calls}")
+    hint = near(reference.lower(), names)
     raise AdapterError(
         f"{reference!r} is no retriever; {hint} (a file of your own is file.py:Class)"
     )

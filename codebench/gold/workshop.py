@@ -17,6 +17,7 @@ from codebench.corpus.outliner import Outliner
 from codebench.corpus.snapshot import SnapshotRules, open_snapshot
 from codebench.errors import CodebenchError, GitError, UsageError
 from codebench.gold.labeller import Labeller
+from codebench.gold.meant import meant
 from codebench.gold.whereabouts import is_url
 
 if TYPE_CHECKING:
@@ -131,8 +132,8 @@ def _open_shadow(named: str) -> Iterator[tuple[Shadow, git.Repository]]:
     place = _cloned(named) if is_url(named) else Path(named)
     if not place.is_dir():
         raise UsageError(
-            f"{named}: no such folder, suite or repository; `codebench list suites` names the "
-            "built-in suites"
+            f"{named}: no such folder, suite or repository{meant(named)}; `codebench list suites` "
+            "names the built-in suites"
         )
     located = git.locate(place)
     shadows = home.cache_dir() / "shadows"

@@ -1,0 +1,58 @@
+"""A target or a retriever that is not there: what was probably meant is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codebench.cli.main import main
+from codebench.gold.meant import meant
+from codebench.home import builtin
+
+
+def test_the_near_suite_folder_or_recipe_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suites" / "ours").mkdir(parents=True)
+    (tmp_path / "suites" / "outs.txt").write_text("a file is nobody's suite")
+    assert meant("suites/our") == "; did you mean suites/ours?"
+    assert meant(str(tmp_path / "suites" / "our")) == f"; did you mean {tmp_path}/suites/ours?"
+    assert meant("tinny") == "; did you mean tiny?"
+    assert meant("suits") == "; did you mean suites?"
+    recipe = min(file.stem for file in (builtin("suites") / "recipes").glob("*.yaml"))
+    call = f"codebench suite build --recipe {recipe} -o suites/{recipe}"
+    assert meant(recipe) == f"; it is a recipe: {call}"
+
+
+@pytest.mark.parametrize("target", ["", "nothing/of/that/kind", "x" * 5000, "a\0b", "../" * 2000])
+def test_what_is_near_nothing_is_near_nothing(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert meant(target) == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("run tinny", "tinny: no such folder, suite or repository; did you mean tiny?"),
+        ("run tiny -r BM25", "'BM25' is no retriever; did you mean \"bm25\"?"),
+        ("run tiny -r bm25,ripgrep", "-r may be repeated: -r bm25 -r ripgrep"),
+        ("run tiny -r bm25:k1=1,ripgrep", "another retriever is another -r, as -r bm25 -r ripgrep"),
+        ("run tiny -r bm25:k1=0.9,1.5", "'1.5' is not an option; write name=value; several values"),
+        ("run tiny -r mine.py::Mine", "the class follows one colon, as mine.py:Mine"),
+    ],
+)
+def test_a_mistyped_reference_is_told_what_to_write(
+    words: str,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("")
+    assert main(words.split()) == 2
+    assert told in capsys.readouterr().err
