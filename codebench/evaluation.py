@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,7 +28,7 @@ from codebench.model import STATUSES
 from codebench.suite import cluster_of, gold_digest, is_judged, rel_of, repository_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -123,6 +123,12 @@ class Evaluation:
         """How many queries failed, by status; `unanswered` among them."""
         count = Counter(status for status in self.statuses if status != "ok")
         return dict(sorted(count.items()))
+
+    def without(self, measures: Collection[Measure]) -> Evaluation:
+        """Return the evaluation without some of its measures."""
+        kept = [at for at, one in enumerate(self.measures) if one not in measures]
+        own = tuple(self.measures[at] for at in kept)
+        return replace(self, measures=own, table=self.table[:, kept])
 
     def column(self, name: str | Measure) -> Floats:
         """Return (q,) one measure's values.

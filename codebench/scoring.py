@@ -140,8 +140,8 @@ class Leaders:
     level: frozenset[str]
 
 
-def leaders(scored: ScoredRun) -> Mapping[str, Leaders]:
-    """Return the leaders by each measure's printed name, floors aside.
+def leaders(scored: ScoredRun, measures: Sequence[Measure]) -> Mapping[str, Leaders]:
+    """Return the leaders by each of some measures' printed names, floors aside.
 
     The others are compared with the best, by the same test and margin as any comparison, adjusted
     for how many they are. Measures without a value, and runs with one retriever, have no leader.
@@ -153,7 +153,7 @@ def leaders(scored: ScoredRun) -> Mapping[str, Leaders]:
         return {}
     found = {}
     flips = min(FLIPS, max(_FEWEST_FLIPS, _MOST_SIGNS // len(scored.suite.queries)))
-    for measure in scored.measures:
+    for measure in measures:
         sign = 1 if measure.higher_is_better else -1
         values = {name: own[name].figures[str(measure)].value for name in own}
         known = {name: sign * value for name, value in values.items() if value is not None}

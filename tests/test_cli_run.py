@@ -103,6 +103,9 @@ def test_measures_and_depth_are_chosen(capsys: pytest.CaptureFixture[str]) -> No
         "R(rel=3)@5",
         "nDCG@5",
         "nDCG(dcg='exp-log2')@5",
+        "Success(rel=3)@1",
+        "RR(rel=3)@5",
+        "Tokens@32000",
     ]
 
 

@@ -15,7 +15,7 @@ import pytrec_eval
 
 from codebench.cli.main import main
 from codebench.gold.tags import LEAKS
-from codebench.measures.names import DEFAULT
+from codebench.measures.names import DEFAULT, EXTRA
 from tests.runs import Row, made_run, suite
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def test_json_of_a_run_over_tiny_is_strict_and_holds_everything(
     assert data["queries"] == 24
     by_name = {one["name"]: one for one in data["retrievers"]}
     bm25 = by_name["bm25"]
-    assert list(bm25["measures"]) == [str(measure.bind(2)) for measure in DEFAULT]
+    assert list(bm25["measures"]) == [str(measure.bind(2)) for measure in (*DEFAULT, *EXTRA)]
     assert set(bm25["measures"]["nDCG@10"]) == {"value", "low", "high", "n"}
     assert len(bm25["per_query"]) == 24
     assert sum(one["queries"] for one in bm25["slices"]["kind"]) == 24

@@ -16,7 +16,7 @@ GOOD, POOR = Row("s" * 12), Row("f" * 12)
 
 def said(folder: Path, rows: dict[str, Row], measure: str = "nDCG-exp@10") -> list[str]:
     scored = score_run(made_run(folder, rows), [measure])
-    return standing_notes(scored, leaders(scored))
+    return standing_notes(scored, leaders(scored, scored.measures))
 
 
 def test_the_best_the_level_and_the_worse_are_named(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def add_measures(parser: argparse.ArgumentParser, beside: str = "") -> None:
 def measures_of(
     names: Sequence[str], depth: Callable[[], int] | None = None
 ) -> tuple[Measure, ...]:
-    """Return the measures that were asked for, or the default set.
+    """Return the measures that were asked for, or the default set and what stands beside it.
 
     Args:
         names: what was asked for.
@@ -39,11 +39,18 @@ def measures_of(
     Raises:
         UsageError: a name is wrong; near names are given.
     """
-    from codebench.measures.names import DEFAULT, lowered, parse  # noqa: PLC0415  # as above
+    from codebench.measures.names import DEFAULT, EXTRA, lowered, parse  # noqa: PLC0415  # as above
 
     if names or depth is None:
         return tuple(parse(name) for name in names) or DEFAULT
-    return lowered(DEFAULT, depth())
+    return lowered((*DEFAULT, *EXTRA), depth())
+
+
+def measures_aside(names: Sequence[str], depth: int, form: str) -> tuple[Measure, ...]:
+    """Return the measures beside the default set that a terminal's table has no room for."""
+    from codebench.measures.names import EXTRA, lowered  # noqa: PLC0415  # as above
+
+    return () if names or form != "table" else lowered(EXTRA, depth)
 
 
 def add_candidates(parser: argparse.ArgumentParser) -> None:

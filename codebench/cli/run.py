@@ -12,6 +12,7 @@ from codebench.cli.options import (
     add_results,
     as_path,
     exit_code,
+    measures_aside,
     measures_of,
     on_terminal,
     positive,
@@ -127,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         progress.clear()
     scored = score_run(_shown(folder), measures)
-    _print(scored, opened, arguments.format)
+    _print(scored, opened, arguments.format, arguments.measure)
     left_out = any(one.run.state == "skipped" for one in scored.retrievers)
     return exit_code([scored]) or (FAILED if arguments.retriever and left_out else 0)
 
@@ -138,7 +139,7 @@ def _shown(folder: Path) -> Path:
     return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
-def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
+def _print(scored: ScoredRun, opened: Sequence[Opened], form: str, names: Sequence[str]) -> None:
     from codebench.report.details import (  # noqa: PLC0415  # as in `run`
         Asked,
         figures_csv,
@@ -157,7 +158,12 @@ def _print(scored: ScoredRun, opened: Sequence[Opened], form: str) -> None:
         print(figures_csv(own, "macro"))
         return
     markdown = form == "markdown"
-    blocks = [summary(scored, markdown=markdown), *more_text(own, several, markdown=markdown)]
+    aside = measures_aside(names, scored.run.depth, form)
+    own = {name: evaluation.without(aside) for name, evaluation in own.items()}
+    blocks = [
+        summary(scored, markdown=markdown, aside=aside),
+        *more_text(own, several, markdown=markdown),
+    ]
     show("\n\n".join(blocks), form)
     for one in opened:
         prefix = f"{one.member}: " if one.member else ""

@@ -10,6 +10,7 @@ from codebench.cli.options import (
     add_measures,
     as_path,
     exit_code,
+    measures_aside,
     measures_of,
     show,
     stored,
@@ -228,6 +229,8 @@ def _print_run(scored: ScoredRun, arguments: argparse.Namespace) -> None:
         print(details.one_csv(own, asked))
     else:
         markdown = arguments.format == "markdown"
-        blocks = [summary(scored, markdown=markdown, how=asked.how)]
+        aside = measures_aside(arguments.measure, scored.run.depth, arguments.format)
+        own = {name: evaluation.without(aside) for name, evaluation in own.items()}
+        blocks = [summary(scored, markdown=markdown, how=asked.how, aside=aside)]
         text = "\n\n".join([*blocks, *details.more_text(own, asked, markdown=markdown)])
         show(text, arguments.format)

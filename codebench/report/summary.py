@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import aggregate
-from codebench.measures.names import parse
+from codebench.measures.names import TOKENS
 from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
 from codebench.report.label_source import label_notes
 from codebench.report.measuring import load_table, measuring_notes, updates_table
 from codebench.report.standing import standing_notes
+from codebench.report.oddities import oddity_notes
 from codebench.report.sweeps import sweeps_data, sweeps_text
 from codebench.report.text import (
     NONE,
@@ -27,7 +28,7 @@ from codebench.results.retriever import GOOD_ENDS
 from codebench.scoring import leaders
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from codebench.evaluation import Aggregate, How
     from codebench.measures.names import Measure
@@ -43,8 +44,19 @@ _MARKS = (
 )
 
 
+_TOKENS = (
+    f"tokens: what one must read until the first target, on average, in the order of the hits; "
+    f"{TOKENS.limit} where it is not found"
+)
+
+
 def summary(
-    scored: ScoredRun, *, markdown: bool = False, floors: bool = True, how: How = "macro"
+    scored: ScoredRun,
+    *,
+    markdown: bool = False,
+    floors: bool = True,
+    how: How = "macro",
+    aside: Collection[Measure] = (),
 ) -> str:
     """Return the summary of a run as a table with its notes.
 
@@ -53,6 +65,8 @@ def summary(
         markdown: whether it is Markdown.
         floors: whether the floors' rows stand in it.
         how: which mean over queries.
+        aside: measures that the table has no room for; the tokens among them stand among the
+            costs.
     """
     own = [one for one in scored.retrievers if not one.floor and one.evaluation]
     reference = [one for one in scored.retrievers if one.floor and one.evaluation] if floors else []
@@ -60,11 +74,14 @@ def summary(
         one.name: aggregate(one.evaluation, how) for one in [*own, *reference] if one.evaluation
     }
     first = next(iter(means.values()))
-    shown = [measure for measure in scored.measures if str(measure) in first.figures]
+    wanted = [measure for measure in scored.measures if measure not in aside]
+    shown = [measure for measure in wanted if str(measure) in first.figures]
+    costs = [TOKENS] if TOKENS in aside and str(TOKENS) in first.figures else []
     # A leader is found by weighted means; of other means it could be another.
-    leading = leaders(scored) if how == "macro" else {}
-    headers = ["retriever", *(one.short for one in shown), "p50 ms", "p95 ms", "index s", "failed"]
-    rows = [_row(one, shown, means[one.name], leading) for one in own]
+    leading = leaders(scored, shown) if how == "macro" else {}
+    headers = ["retriever", *(one.short for one in shown), "p50 ms", "p95 ms", "index s"]
+    headers += [*(["tokens"] if costs else []), "failed"]
+    rows = [_row(one, shown, means[one.name], leading, costs) for one in own]
     rows += [
         [one.name, *[NONE] * (len(headers) - 2), one.run.state]
         for one in scored.retrievers
@@ -72,12 +89,13 @@ def summary(
     ]
     if reference:
         rows += [["floors", *[""] * (len(headers) - 1)]] if rows else []
-        rows += [_row(one, shown, means[one.name], {}) for one in reference]
+        rows += [_row(one, shown, means[one.name], {}, costs) for one in reference]
     notes = [*standing_notes(scored, leading), caption(first.words)]
     notes += [_MARKS] if leading else []
-    left_out = [measure.short for measure in scored.measures if measure not in shown]
+    notes += [_TOKENS] if costs else []
+    left_out = [measure.short for measure in wanted if measure not in shown]
     notes += [f"{', '.join(left_out)}: no such mean"] if left_out else []
-    notes += [*_notes(scored, first), *measuring_notes(scored)]
+    notes += [*_notes(scored, first, [*shown, *costs]), *measuring_notes(scored)]
     blocks = [
         _title(scored, markdown=markdown),
         table(headers, rows, markdown=markdown),
@@ -120,7 +138,11 @@ def _title(scored: ScoredRun, *, markdown: bool) -> str:
 
 
 def _row(
-    one: Scored, measures: list[Measure], mean: Aggregate, leading: Mapping[str, Leaders]
+    one: Scored,
+    measures: list[Measure],
+    mean: Aggregate,
+    leading: Mapping[str, Leaders],
+    costs: list[Measure],
 ) -> list[str]:
     counts = answer_counts(one)
     failed = sum(count for status, count in counts.items() if status != "ok")
@@ -135,6 +157,7 @@ def _row(
         NONE if one.floor else milliseconds(_ms(one.latency.p50)),
         NONE if one.floor else milliseconds(_ms(one.latency.p95)),
         NONE if index is None else f"{index.seconds:.2f}",
+        *(figure_cell(mean.figures[str(cost)], cost) for cost in costs),
         str(failed),
     ]
 
@@ -149,16 +172,16 @@ def _ms(nanoseconds: int | None) -> float | None:
     return None if nanoseconds is None else nanoseconds / 1e6
 
 
-def _notes(scored: ScoredRun, first: Aggregate) -> list[str]:
+def _notes(scored: ScoredRun, first: Aggregate, shown: list[Measure]) -> list[str]:
     notes = []
     count = len(scored.suite.queries)
-    width = _widest(scored)
+    width = _widest(scored, shown)
     if count < FEW and width is not None:
         notes.append(
             f"only {queries(count)}: the intervals are wide (up to ±{width:.2f}); differences "
             "smaller than that cannot be seen"
         )
-    notes += _excluded(first)
+    notes += _excluded(first, shown)
     return [*notes, *run_notes(scored)]
 
 
@@ -177,31 +200,32 @@ def run_notes(scored: ScoredRun) -> list[str]:
             counts = ", ".join(f"{count} {status}" for status, count in failures.items())
             error = one.run.first_error
             notes.append(f"{one.name}: {counts}" + (f" (first: {error})" if error else ""))
+        notes += oddity_notes(one)
         notes += [f"{one.name}: {note}" for note in one.evaluation.notes] if one.evaluation else []
     if not scored.run.complete:
         notes.append("the run is incomplete: what was not asked counts as unanswered")
     return [*notes, *label_notes(scored)]
 
 
-def _excluded(mean: Aggregate) -> list[str]:
+def _excluded(mean: Aggregate, shown: list[Measure]) -> list[str]:
     return [
-        f"{parse(name).short}: {queries(figure.excluded)} without gold at that level left out"
-        for name, figure in mean.figures.items()
-        if figure.excluded
+        f"{one.short}: {queries(mean.figures[str(one)].excluded)} without gold at that level left "
+        "out"
+        for one in shown
+        if mean.figures[str(one)].excluded
     ]
 
 
-def _widest(scored: ScoredRun) -> float | None:
-    """Return half of the widest interval of a retriever's figures; None where there is none."""
-    halves = [
+def _widest(scored: ScoredRun, shown: list[Measure]) -> float | None:
+    """Return the widest side of the intervals that are shown, of measures from 0 to 1."""
+    sides = [
         max(figure.high - figure.value, figure.value - figure.low)
         for one in scored.retrievers
         if one.evaluation and not one.floor
-        for name, figure in one.evaluation.figures.items()
+        for figure in (one.evaluation.figures[str(own)] for own in shown if own.highest == 1)
         if figure.value is not None and figure.low is not None and figure.high is not None
-        if not name.startswith("Tokens")
     ]
-    return max(halves, default=None)
+    return max(sides, default=None)
 
 
 def funnel_line(funnel: tuple[tuple[str, int], ...]) -> str:
