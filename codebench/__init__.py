@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing is slow to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from codebench.adapter import RateLimited, Retriever
     from codebench.evaluation import evaluate
     from codebench.model import Chunk, Corpus, Hit

@@ -1,20 +1,31 @@
-"""The command line: find the verb, run it, and turn an error into one line and an exit code."""
+"""The command line: find the verb, run it, and turn an error into one line and an exit code.
+
+What is imported up here is there already when Python has started: until `entry` runs, an
+interrupt would end in a traceback.
+"""
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
-from io import TextIOWrapper
-from typing import TYPE_CHECKING, Protocol, cast
 
-from codebench.errors import CodebenchError, UsageError
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
+    from typing import Protocol
 
     from codebench.cli.parsing import VerbParser
+
+    class Verb(Protocol):
+        """What a file of `codebench/cli/` defines."""
+
+        def parser(self) -> VerbParser:
+            """Return the verb's own parser."""
+
+        def run(self, arguments: Namespace) -> int:
+            """Do it and return the exit code."""
+
 
 VERBS = {
     "run": "run retrievers over a suite, or over questions mined from a repository",
@@ -33,25 +44,24 @@ VERBS = {
     "completion": "print a script that lets bash, zsh or fish complete all this",
 }
 
-_INTERRUPTED = 130
-
-
-class Verb(Protocol):
-    """What a file of `codebench/cli/` defines."""
-
-    def parser(self) -> VerbParser:
-        """Return the verb's own parser."""
-
-    def run(self, arguments: Namespace) -> int:
-        """Do it and return the exit code."""
+_FAILED = 2
 
 
 def entry() -> None:
     """Run the program with the process's arguments, and exit."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        # A terminal or file of another encoding shows what it lacks as an escape.
-        sys.stdout.reconfigure(errors="backslashreplace")
-    raise SystemExit(main(sys.argv[1:]))
+    try:
+        from codebench.cli.streams import settle, speak_utf8  # noqa: PLC0415  # see above
+
+        speak_utf8()
+        out = settle()
+        status = main(sys.argv[1:])
+        if out.failure is not None:
+            reason = out.failure.strerror
+            print(f"codebench: standard output: cannot be written ({reason})", file=sys.stderr)
+            status = status or _FAILED
+    except KeyboardInterrupt as stop:
+        status = _stopped(stop)
+    raise SystemExit(status)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,25 +72,43 @@ def main(arguments: Sequence[str]) -> int:
 
     Returns:
         The exit code: 0 good, 1 a gate failed, 2 a wrong call or input or nothing measured,
-        3 some answers failed or the run is incomplete, 4 no comparable baseline.
+        3 some answers failed or the run is incomplete, 4 no comparable baseline; 128 and the
+        signal's number where one ended it (130 for Ctrl-C).
     """
     try:
+        from codebench.errors import CodebenchError  # noqa: PLC0415  # see above
+
         status = _dispatch(arguments)
         sys.stdout.flush()
+    except KeyboardInterrupt as stop:
+        return _stopped(stop)
     except CodebenchError as error:
-        from codebench.report.text import printable  # noqa: PLC0415  # errors alone need it
-
-        for line in str(error).split("\n"):
-            print(f"codebench: {printable(line)}", file=sys.stderr)
+        _tell(str(error))
         return error.exit_code
-    except KeyboardInterrupt:
-        print("codebench: interrupted", file=sys.stderr)
-        return _INTERRUPTED
-    except BrokenPipeError:
-        # The reader has gone (`| head`); Python would complain again when it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        if sys.flags.dev_mode:
+            raise
+        from codebench.cli.trouble import told  # noqa: PLC0415  # errors alone need it
+
+        _tell(told(error))
+        return _FAILED
     return status
+
+
+def _tell(message: str) -> None:
+    from codebench.report.text import printable  # noqa: PLC0415  # errors alone need it
+
+    for line in message.split("\n"):
+        print(f"codebench: {printable(line)}", file=sys.stderr)
+
+
+def _stopped(stop: KeyboardInterrupt) -> int:
+    """Say what ended the program, and return the exit code that shells know for it."""
+    from codebench.cli.trouble import Ended  # noqa: PLC0415  # errors alone need it
+
+    number = stop.number if isinstance(stop, Ended) else 2
+    print("codebench: interrupted" if number == 2 else "codebench: terminated", file=sys.stderr)
+    return 128 + number
 
 
 def _dispatch(arguments: Sequence[str]) -> int:
@@ -98,13 +126,18 @@ def _dispatch(arguments: Sequence[str]) -> int:
 
         near = get_close_matches(name, VERBS, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
+        from codebench.errors import UsageError  # noqa: PLC0415  # see above
+
         raise UsageError(f"no verb {name!r}{hint} (`codebench --help` lists them)")
-    verb = cast("Verb", import_module(f"codebench.cli.{name}"))
+    verb: Verb = import_module(f"codebench.cli.{name}")
     try:
         parsed = verb.parser().parse_args(rest)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
-    return verb.run(parsed)
+    from codebench.cli.trouble import ending_cleanly  # noqa: PLC0415  # `--help` needs none of it
+
+    with ending_cleanly():
+        return verb.run(parsed)
 
 
 def _help() -> str:
