@@ -12,7 +12,7 @@ from codebench.errors import NothingMeasured
 from codebench.measures.correlation import FEWEST, kendall, kendall_p, pearson, spearman
 from codebench.measures.names import within_depth
 from codebench.measures.statistics import holm
-from codebench.reading import Faults, near, read_lines, shown
+from codebench.reading import Faults, is_folder, near, read_lines, repeated, shown
 from codebench.scoring import depth_of, score_run
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def read_online(file: Path, faults: Faults) -> list[Online]:
             faults.add("holds no line", mend=f"its first line is {RUN},FIGURE,…")
         return []
     (first, head), *rest = lines
-    header = [name.strip() for name in _cells(head)]
-    for name in sorted({name for name in header if header.count(name) > 1}):
+    header = [name.strip() for name in _cells(head, first, faults)]
+    for name in repeated(header):
         faults.add("is a column twice", line=first, value=name)
     if RUN not in header:
         faults.add(f"has no column {RUN}", line=first, mend=near(RUN, header))
@@ -150,9 +150,13 @@ def read_online(file: Path, faults: Faults) -> list[Online]:
     rows = []
     seen: dict[tuple[Path, str], int] = {}
     for number, text in rest:
-        row = _row(number, dict(zip(header, _cells(text), strict=False)), file, faults)
-        if len(_cells(text)) != len(header):
-            faults.add(f"has {len(_cells(text))} cells, not {len(header)}", line=number)
+        cells = _cells(text, number, faults)
+        if len(cells) != len(header):
+            faults.add(f"has {len(cells)} cells, not {len(header)}", line=number)
+            continue
+        row = _row(number, dict(zip(header, cells, strict=True)), file, faults)
+        if row is None:
+            continue
         place = row.run.resolve(), row.retriever
         if place in seen:
             faults.add(f"is also the run of line {seen[place]}", line=number, field=RUN)
@@ -162,11 +166,16 @@ def read_online(file: Path, faults: Faults) -> list[Online]:
     return rows
 
 
-def _cells(text: str) -> list[str]:
-    return next(csv.reader([text.rstrip("\r\n")]), [])
+def _cells(text: str, number: int, faults: Faults) -> list[str]:
+    try:
+        return next(csv.reader([text.rstrip("\r\n")]), [])
+    except csv.Error as error:
+        faults.add(f"is not CSV ({error})", line=number)
+        return []
 
 
-def _row(number: int, cells: Mapping[str, str], file: Path, faults: Faults) -> Online:
+def _row(number: int, cells: Mapping[str, str], file: Path, faults: Faults) -> Online | None:
+    """Return a line's figures; None where its run cannot be told."""
     figures = {}
     for name, cell in cells.items():
         if name in {RUN, RETRIEVER} or not cell.strip():
@@ -180,8 +189,10 @@ def _row(number: int, cells: Mapping[str, str], file: Path, faults: Faults) -> O
     run = cells.get(RUN, "").strip()
     if not run:
         faults.add("is empty", line=number, field=RUN)
-    elif not (file.parent / run).is_dir():
+        return None
+    if not is_folder(file.parent / run):
         faults.add("is no folder beside this file", line=number, field=RUN, value=run)
+        return None
     return Online(number, file.parent / run, cells.get(RETRIEVER, "").strip(), figures)
 
 

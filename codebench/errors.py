@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_LONGEST_PART = 1000
+"""Characters of what somebody else wrote that a message repeats."""
+
+
 class CodebenchError(Exception):
     """Base of every error that the command line prints as one line and turns into an exit code."""
 
@@ -45,11 +49,15 @@ class Fault(NamedTuple):  # every start imports this file, and dataclasses cost 
     def __str__(self) -> str:
         """Return the fault on one line, e.g. `q.jsonl:3: weight: "x" is not a number; …`."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        parts = [part for part in (place, self.field) if part]
-        value = f"{self.value!r} " if self.value else ""
-        mend = f"; {self.mend}" if self.mend else ""
-        text = ": ".join([*parts, f"{value}{self.problem}{mend}"])
+        parts = [part for part in (place, _cut(self.field)) if part]
+        value = f"{_cut(self.value)!r} " if self.value else ""
+        mend = f"; {_cut(self.mend)}" if self.mend else ""
+        text = ": ".join([*parts, f"{value}{_cut(self.problem)}{mend}"])
         return " ".join(text.split())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_PART else text[: _LONGEST_PART - 3] + "..."
 
 
 class InputError(CodebenchError):

@@ -6,6 +6,10 @@ from typing import Any
 
 import yaml
 
+_LONGEST_NUMBER = 100
+_NUMBERS = frozenset({"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"})
+_MERGE = "tag:yaml.org,2002:merge"
+
 
 class YamlError(ValueError):
     """The text is not plain YAML; carries the 1-based line where that is known."""
@@ -37,6 +41,9 @@ class _Loader(yaml.SafeLoader):
             raise YamlError(f"is nested more than {self.max_depth} deep", line)
         node = super().compose_node(parent, index)
         self.depth -= 1
+        # Digits cost the square of their number, and so do those of base 60 (1:30:00).
+        if node is not None and node.tag in _NUMBERS and len(node.value) > _LONGEST_NUMBER:
+            raise YamlError(f"holds a number of {len(node.value)} characters", line)
         return node
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
@@ -44,8 +51,11 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 raise YamlError("has a key that is not text", key.start_mark.line + 1)
+            if key.tag == _MERGE:
+                raise YamlError("holds the merge key <<; write it out", key.start_mark.line + 1)
             if key.value in seen:
-                raise YamlError(f"holds the key {key.value!r} twice", key.start_mark.line + 1)
+                twice = key.value[:60]
+                raise YamlError(f"holds the key {twice!r} twice", key.start_mark.line + 1)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
+import gzip
+import io
 import json
 import math
+import os
+import stat
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from codebench.errors import Fault, InputError
@@ -18,8 +24,21 @@ MAX_LINE_BYTES = 10_000_000
 
 MAX_YAML_BYTES = 1_000_000
 MAX_YAML_DEPTH = 40
+MAX_JSON_DEPTH = 100
+"""Of lists and objects in each other; far below where Python's own recursion ends."""
+
 MAX_FAULTS = 100
 """Beyond this many the file is of another kind, and the list helps nobody."""
+
+_GIVE_UP = 1000
+"""At so many faults nothing more is read: a file of nothing else may be of any size."""
+
+_LONGEST_NAME = 240
+"""Bytes; disks take 255, and some files have an ending put to theirs."""
+
+_SMALL_BYTES = 64_000_000
+_MOST_TIMES = 200
+"""How many times its size on disk a gzip file may hold, where that is more than a little."""
 
 _REQUIRED: Any = object()
 
@@ -33,10 +52,29 @@ def near(name: str, known: Iterable[str]) -> str:
     return "known: " + ", ".join(names) if names else ""
 
 
+def repeated(names: Iterable[Any]) -> list[Any]:
+    """Return what stands more than once, sorted."""
+    return sorted(name for name, times in Counter(names).items() if times > 1)
+
+
 def shown(value: Any) -> str:
     """Return a value as JSON, short enough for one line of a message."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (RecursionError, ValueError):  # of bottomless nesting, of a number of 5,000 digits
+        return f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def is_text(value: str) -> bool:
+    """Whether a string can be written as UTF-8: it holds no half of a character pair."""
+    return value.isascii() or not any("\ud800" <= char <= "\udfff" for char in value)
+
+
+def is_name(value: str) -> bool:
+    """Whether a text can be the name of one file in a folder, on any disk."""
+    plain = value not in {"", ".", ".."} and not any(char in "/\\\0" for char in value)
+    return plain and is_text(value) and len(value.encode()) <= _LONGEST_NAME
 
 
 def plain_line(text: object) -> str:
@@ -62,8 +100,14 @@ class Faults:
         value: str = "",
         mend: str = "",
     ) -> None:
-        """Remember a fault."""
+        """Remember a fault.
+
+        Raises:
+            InputError: there are so many that reading on helps nobody.
+        """
         self.found.append(Fault(problem, self.file, line, field, value, mend))
+        if len(self.found) >= _GIVE_UP:
+            self.check()
 
     def check(self) -> None:
         """Raise what was found.
@@ -115,7 +159,7 @@ class Fields:
         if not isinstance(value, str):
             self.fault(field, "is not text", shown(value), "put it in quotes")
             return ""
-        if any("\ud800" <= char <= "\udfff" for char in value):
+        if not is_text(value):
             self.fault(field, "holds half of a character pair", ascii(value)[:60])
             return ""
         if not empty and not value.strip() and field in self.data:
@@ -166,6 +210,10 @@ class Fields:
         if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
             self.fault(field, "is not an object with text keys", shown(value))
             return {}
+        for key in value:
+            if not is_text(key):
+                self.fault(field, "holds half of a character pair", ascii(key)[:60])
+                return {}
         return value
 
     def items(self, field: str, default: Sequence[Any] = _REQUIRED) -> Sequence[Any]:
@@ -181,10 +229,13 @@ class Fields:
     def texts(self, field: str, default: Sequence[str] = _REQUIRED) -> tuple[str, ...]:
         """Return a list of strings."""
         values = self.items(field, default)
-        wrong = [value for value in values if not isinstance(value, str)]
-        if wrong:
-            self.fault(field, "is not text", shown(wrong[0]), "every item is a string")
-            return ()
+        for value in values:
+            if not isinstance(value, str):
+                self.fault(field, "is not text", shown(value), "every item is a string")
+                return ()
+            if not is_text(value):
+                self.fault(field, "holds half of a character pair", ascii(value)[:60])
+                return ()
         return tuple(values)
 
     def objects(self, field: str, default: Sequence[Any] = _REQUIRED) -> Iterator[Fields]:
@@ -211,24 +262,150 @@ def parse_json(text: str) -> Any:
         ValueError: with a reason of a few words.
     """
     try:
-        return json.loads(text, parse_constant=_constant, object_pairs_hook=_unique)
+        value = json.loads(
+            text, parse_constant=_constant, parse_float=_finite, object_pairs_hook=_unique
+        )
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON ({error.msg} at column {error.colno})") from None
     except RecursionError:
         raise ValueError("is nested too deeply") from None
+    if text.count("[") + text.count("{") > MAX_JSON_DEPTH:
+        _check_depth(value)
+    return value
 
 
 def _constant(name: str) -> Any:
     raise ValueError(f"holds {name}, which JSON does not have")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"holds {text[:60]}, which is too large for a number")
+    return number
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"holds the key {twice!r} twice")
+        raise ValueError(f"holds the key {repeated(name for name, _ in pairs)[0][:60]!r} twice")
     return data
+
+
+def _check_depth(value: Any) -> None:
+    layer = [value]
+    for _ in range(MAX_JSON_DEPTH):
+        layer = [
+            inner
+            for one in layer
+            for inner in (one.values() if isinstance(one, dict) else one)
+            if isinstance(inner, dict | list)
+        ]
+        if not layer:
+            return
+    raise ValueError("is nested too deeply")
+
+
+def open_file(path: Path) -> io.BufferedReader:
+    """Open a file to read its bytes, and nothing that could wait for ever or has no end.
+
+    Raises:
+        OSError: it cannot be opened, or is a folder, a pipe or a device.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except ValueError as error:  # NUL in its name
+        raise OSError(str(error)) from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+        os.close(handle)
+        raise OSError("is a folder" if is_folder else "is a pipe or a device, not a file")
+    return os.fdopen(handle, "rb")
+
+
+@contextlib.contextmanager
+def unpacked(raw: io.BufferedReader) -> Iterator[io.BufferedReader]:
+    """Give what a gzip file holds, as a file that ends where it swells beyond belief.
+
+    Raises:
+        OSError: in reading, where it is no gzip file or a bomb.
+    """
+    with gzip.open(raw, "rb") as file:
+        yield io.BufferedReader(_Bounded(file, most_unpacked(raw)))
+
+
+def most_unpacked(raw: io.BufferedReader) -> int:
+    """Return how many bytes a packed file may hold before it is a bomb."""
+    return max(_SMALL_BYTES, os.fstat(raw.fileno()).st_size * _MOST_TIMES)
+
+
+class _Bounded(io.RawIOBase):
+    """A file that may give so many bytes.
+
+    Args:
+        file: it.
+        most: so many.
+    """
+
+    def __init__(self, file: gzip.GzipFile, most: int) -> None:
+        self._file = file
+        self._left = most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise OSError("it unpacks to more than a file like it holds")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def read_text(path: Path, most: int) -> str:
+    """Return the whole text of a file.
+
+    Args:
+        path: the file.
+        most: bytes that it may have.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError: it is longer, or is not UTF-8.
+    """
+    with open_file(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"is longer than {most} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8 at byte {error.start + 1}") from None
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; False too where there can be none of that name."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; False too where there can be none of that name."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path, its links followed, lies in a folder or is it."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError, ValueError):  # of links in a circle, and of NUL
+        return False
 
 
 def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
@@ -238,7 +415,7 @@ def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
         InputError: the file cannot be opened.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             number = 0
             while data := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
@@ -280,19 +457,35 @@ def read_yaml(path: Path, faults: Faults) -> Fields:
     Raises:
         InputError: the file cannot be read, or is not such a mapping.
     """
+    return yaml_fields(yaml_text(path, faults), faults)
+
+
+def yaml_text(path: Path, faults: Faults) -> str:
+    """Return the text of a YAML file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    try:
+        return read_text(path, MAX_YAML_BYTES)
+    except OSError as error:
+        faults.add(error.strerror or str(error))
+    except ValueError as error:
+        faults.add(str(error))
+    faults.check()
+    raise AssertionError  # check() has raised
+
+
+def yaml_fields(text: str, faults: Faults) -> Fields:
+    """Return the fields of a text that `read_yaml` would read.
+
+    Raises:
+        InputError: it is not one mapping of plain data.
+    """
     from codebench.plain_yaml import YamlError, parse_yaml  # noqa: PLC0415  # it costs 20 ms
 
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_YAML_BYTES + 1)
-        if len(data) > MAX_YAML_BYTES:
-            faults.add(f"is longer than {MAX_YAML_BYTES} bytes")
-            faults.check()
-        value = parse_yaml(data.decode("utf-8-sig"), MAX_YAML_DEPTH)
-    except OSError as error:
-        faults.add(error.strerror or str(error))
-    except UnicodeDecodeError as error:
-        faults.add("is not UTF-8", value=f"byte {error.start + 1}")
+        value = parse_yaml(text, MAX_YAML_DEPTH)
     except YamlError as error:
         faults.add(error.problem, line=error.line)
     else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 from codebench.errors import SuiteError
 from codebench.model import Query, Related, Suite, Target
-from codebench.reading import Faults, Fields, read_objects, read_yaml
+from codebench.reading import Faults, Fields, is_file, is_inside, read_objects, read_yaml, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ def read_suite(folder: Path, *, known_queries: int | None = None) -> Suite:
         SuiteError: the folder is not there, or holds no suite.
         InputError: something in its files is wrong; every fault is listed.
     """
-    if not (folder / SUITE_FILE).is_file():
+    if not is_file(folder / SUITE_FILE):
         raise SuiteError(f"{folder}: is no suite folder; it holds no {SUITE_FILE}")
     faults = Faults(folder / SUITE_FILE)
     fields = read_yaml(folder / SUITE_FILE, faults)
@@ -72,7 +72,7 @@ def members_of(folder: Path) -> tuple[tuple[str, Path], ...]:
         SuiteError: the folder is not there, or holds no suite.
         InputError: something in its files is wrong; every fault is listed.
     """
-    if not (folder / SUITE_FILE).is_file():
+    if not is_file(folder / SUITE_FILE):
         raise SuiteError(f"{folder}: is no suite folder; it holds no {SUITE_FILE}")
     faults = Faults(folder / SUITE_FILE)
     fields = read_yaml(folder / SUITE_FILE, faults)
@@ -85,12 +85,11 @@ def members_of(folder: Path) -> tuple[tuple[str, Path], ...]:
     if not names:
         faults.add("names no suite", field="members", mend="list folders beside this file")
     for name in names:
-        place = folder / name
-        if not place.resolve().is_relative_to(folder.resolve()):
+        if not is_inside(folder / name, folder):
             faults.add("lies outside of this folder", field="members", value=name)
-        elif not (place / SUITE_FILE).is_file():
+        elif not is_file(folder / name / SUITE_FILE):
             faults.add(f"holds no {SUITE_FILE}", field="members", value=name)
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    for name in repeated(names):
         faults.add("is listed twice", field="members", value=name)
     faults.check()
     return tuple((name, folder / name) for name in names)

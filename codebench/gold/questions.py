@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codebench.reading import MAX_YAML_DEPTH, Faults, Fields, read_yaml
+from codebench.reading import MAX_YAML_DEPTH, Faults, Fields, repeated, yaml_fields, yaml_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,8 +70,9 @@ def read_questions(path: Path, faults: Faults) -> tuple[Question, ...]:
     """
     from codebench.plain_yaml import item_lines  # noqa: PLC0415  # it costs 20 ms
 
-    fields = read_yaml(path, faults)
-    lines = item_lines(path.read_text("utf-8-sig"), FIELD, MAX_YAML_DEPTH)
+    text = yaml_text(path, faults)
+    fields = yaml_fields(text, faults)
+    lines = item_lines(text, FIELD, MAX_YAML_DEPTH)
     found: dict[str, Question] = {}
     for item in fields.objects(FIELD):
         number = int(item.prefix.rpartition("[")[2].partition("]")[0])
@@ -102,7 +103,7 @@ def _question(fields: Fields) -> Question:
     zeros = [_zero(one, f"not_relevant[{number}]") for number, one in enumerate(texts, start=1)]
     zeros += [one for one in places if not one.grade]
     names = [one.name for one in [*(one for one in places if one.grade), *zeros]]
-    for twice in sorted({one for one in names if names.count(one) > 1}):
+    for twice in repeated(names):
         fields.fault("targets", "is judged twice", twice, "keep one")
     return Question(
         id=name,

@@ -11,7 +11,7 @@ from codebench.adapter import find, meant_file, parse_reference
 from codebench.errors import AdapterError, Fault, InputError
 from codebench.home import builtin
 from codebench.model import Candidate
-from codebench.reading import Faults, Fields, near, read_yaml
+from codebench.reading import Faults, Fields, near, read_yaml, repeated
 from codebench.runner.sweep import points, prefix_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def candidates(texts: Sequence[str], folder: Path | None = None) -> tuple[Candid
         except AdapterError as error:
             problems.append(str(error))
     names = [one.name for one in found]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(names)
     problems += [f"{name}: this retriever is asked for twice" for name in twice]
     if problems:
         raise AdapterError("\n".join(problems))
@@ -109,7 +109,7 @@ def read_retrievers(path: Path) -> tuple[Candidate, ...]:
             faults.add(str(error), field=place)
     fields.finish()
     names = [one.name for one in found]
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    for name in repeated(names):
         faults.add("is the name of two entries", value=name)
     if not found and not faults.found:
         faults.found.append(Fault("lists no retriever", str(path)))
