@@ -21,6 +21,7 @@ from codebench.corpus.parsing import parse
 from codebench.corpus.placement import place
 from codebench.corpus.tokens import tokeniser
 from codebench.model import MODULE, Chunk, FileTable
+from codebench.wire import check_all, chunk_from, counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -85,13 +86,15 @@ class Outline:
             ValueError: the row is not of that shape.
         """
         try:
-            language, sound, imports, lines, rows = row
+            language, sound, imports, sizes, rows = row
+            check_all(str, language, *imports)
+            check_all(bool, sound)
+            lines = counts(sizes)
             chunks = tuple(
-                Chunk("", name, ordinal, kind, _pairs(flat), digest, masked or digest, size)
-                for name, ordinal, kind, flat, digest, masked, size in rows
+                chunk_from("", len(lines), [*one[:5], one[5] or one[4], one[6]]) for one in rows
             )
-            return cls(language, chunks, tuple(imports), sound, tuple(lines))
-        except (TypeError, ValueError) as error:
+            return cls(language, chunks, tuple(imports), sound, lines)
+        except (TypeError, ValueError, LookupError) as error:
             raise ValueError(f"not an outline ({error})") from None
 
 
@@ -256,10 +259,6 @@ def _line_bytes(lines: Sequence[bytes]) -> tuple[int, ...]:
     # What follows the last newline is a line only when there is something.
     last = sizes.pop() - 1
     return (*sizes, last) if last else tuple(sizes)
-
-
-def _pairs(flat: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    return tuple(zip(flat[::2], flat[1::2], strict=True))
 
 
 def _wheels() -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -81,8 +82,11 @@ class Outliner:
     def known(self, blobs: Iterable[Blob]) -> dict[Blob, Outline]:
         """Return the outlines that the cache holds, by (blob ID, language)."""
         keys = {_key(*blob): blob for blob in blobs}
-        found = self._cache.get(keys)
-        return {keys[key]: Outline.from_row(row) for key, row in found.items()}
+        found = {}
+        for key, row in self._cache.get(keys).items():
+            with contextlib.suppress(ValueError):  # it is parsed again
+                found[keys[key]] = Outline.from_row(row)
+        return found
 
     def parse(self, contents: Iterable[Content]) -> Iterator[tuple[Blob, Outline]]:
         """Parse contents given as ((blob ID, language), bytes), and keep the outlines.

@@ -24,6 +24,7 @@ from codebench.corpus.outliner import MAX_BYTES, Outliner, tables_of
 from codebench.corpus.tables import read_tables, write_tables
 from codebench.errors import CorpusError, InputError
 from codebench.model import Corpus
+from codebench.reading import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -65,7 +66,7 @@ class SnapshotRules:
             TypeError: a field is unknown or not of its type.
         """
         if not isinstance(data, dict) or set(data) - {"include", "exclude", "quoting"}:
-            raise TypeError(f"{data!r} is not a map of include, exclude and quoting")
+            raise TypeError(f"{shown(data)} is not a map of include, exclude and quoting")
         globs = {name: data.get(name, []) for name in ("include", "exclude")}
         for name, value in globs.items():
             if not isinstance(value, list) or not all(isinstance(glob, str) for glob in value):

@@ -8,6 +8,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from codebench.errors import Fault, InputError, ResultsError
+from codebench.reading import open_file, unpacked
 from codebench.wire import table_from, table_row
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
     from codebench.model import FileTable
 
-MAX_LINE_BYTES = 100_000_000
-"""A longer line is cut, and then is no JSON."""
+MAX_LINE_BYTES = 32_000_000
+"""A longer line is cut, and then is no JSON; a corpus file has a megabyte at most."""
 
 
 def write_tables(tables: Iterable[FileTable], path: Path) -> None:
@@ -46,11 +47,12 @@ def read_tables(path: Path) -> tuple[FileTable, ...]:
     """
     tables: list[FileTable] = []
     try:
-        with gzip.open(path, "rb") as file:
+        with open_file(path) as raw, unpacked(raw) as file:
             while line := file.readline(MAX_LINE_BYTES):
                 tables.append(table_from(json.loads(line)))
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError([Fault(f"cannot be read ({error})", str(path))]) from None
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError([Fault(f"cannot be read ({reason})", str(path))]) from None
     except (ValueError, RecursionError) as error:
         raise InputError([Fault(str(error), str(path), len(tables) + 1)]) from None
     return tuple(tables)

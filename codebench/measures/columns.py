@@ -8,6 +8,7 @@ as not there, and the raw answers are graded again.
 from __future__ import annotations
 
 import json
+import math
 import os
 import zipfile
 import zlib
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from codebench.measures.ranks import UNREACHED, Level, Places, Ranks
+from codebench.model import STATUSES
+from codebench.reading import most_unpacked, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -181,17 +184,18 @@ def read_asked(path: Path, key: str) -> Asked | None:
         return None
     head, arrays = found
     try:
-        queries = tuple(map(str, head["queries"]))
-        clusters = tuple(own or query for own, query in zip(head["clusters"], queries, strict=True))
-        repositories = tuple(head["repositories"]) or ("",) * len(queries)
-        weights = arrays["weights"].astype(np.float64)
+        queries = _texts(head["queries"])
+        clusters = _texts(head["clusters"])
+        repositories = _texts(head["repositories"]) or ("",) * len(queries)
+        gold, suite = _texts([head["gold"], head["suite"]])
+        weights = _numbers(arrays, "weights", np.float64)
         rel = int(head.get("rel", 2))
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    if not len(weights) == len(repositories) == len(queries):
+    if not len(weights) == len(repositories) == len(clusters) == len(queries):
         return None
-    gold, suite = str(head["gold"]), str(head["suite"])
-    return Asked(queries, weights, clusters, repositories, gold, suite, rel)
+    whole = tuple(own or query for own, query in zip(clusters, queries, strict=True))
+    return Asked(queries, weights, whole, repositories, gold, suite, rel)
 
 
 def write_columns(path: Path, key: str, columns: Columns) -> None:
@@ -227,36 +231,76 @@ def read_columns(path: Path, key: str, queries: int) -> Columns | None:
     head, arrays = found
     try:
         columns = _columns(head, arrays, queries)
-    except (KeyError, TypeError, ValueError):
+        return columns if _fits(columns, queries) else None
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
-    return columns if _fits(columns, queries) else None
 
 
 def _columns(head: dict[str, Any], arrays: Arrays, queries: int) -> Columns:
     levels = {
         int(grade): Level(
-            arrays[f"{grade}.units"],
-            arrays[f"{grade}.ends"],
-            arrays[f"{grade}.ranks"],
-            arrays.get(f"{grade}.bytes_read"),
+            _numbers(arrays, f"{grade}.units", np.int64),
+            _numbers(arrays, f"{grade}.ends", np.int64),
+            _numbers(arrays, f"{grade}.ranks", np.int32, least=1),
+            _read_bytes(arrays, f"{grade}.bytes_read"),
         )
         for grade in head["levels"]
     }
     places = Places(
-        arrays["places.ends"],
-        arrays["places.ranks"],
-        arrays["places.grades"],
-        arrays["places.weights"],
-        arrays.get("places.bytes_read"),
+        _numbers(arrays, "places.ends", np.int64),
+        _numbers(arrays, "places.ranks", np.int32, least=1),
+        _numbers(arrays, "places.grades", np.int32),
+        _numbers(arrays, "places.weights", np.float64),
+        _read_bytes(arrays, "places.bytes_read"),
     )
+    returned = _numbers(arrays, "returned", np.int64)
     return Columns(
-        query=arrays["query"],
-        repeat=arrays["repeat"],
-        status=arrays["status"],
-        latency_ns=arrays["latency_ns"],
-        ranks=Ranks(queries, levels, places, arrays["returned"], bool(head["judged"])),
-        about=dict(head["about"]),
+        query=_numbers(arrays, "query", np.int32),
+        repeat=_numbers(arrays, "repeat", np.int32),
+        status=_numbers(arrays, "status", np.uint8, most=len(STATUSES) - 1),
+        latency_ns=_numbers(arrays, "latency_ns", np.int64, least=-1),
+        ranks=Ranks(queries, levels, places, returned, bool(head["judged"])),
+        about=_about(head["about"]),
     )
+
+
+def _numbers(
+    arrays: Arrays, name: str, kind: type[Any], *, least: int = 0, most: float = math.inf
+) -> Array:
+    """Return one row of numbers.
+
+    Raises:
+        KeyError: it is not there.
+        ValueError: it is of another kind or shape, or holds another number.
+    """
+    array = arrays[name]
+    if array.dtype != kind or array.ndim != 1:
+        raise ValueError(f"{name} is not a row of {kind.__name__}")
+    good = np.isfinite(array) & (array >= least) & (array <= most)
+    if not good.all():
+        raise ValueError(f"{name} holds what it cannot")
+    return array
+
+
+def _read_bytes(arrays: Arrays, name: str) -> Array | None:
+    return _numbers(arrays, name, np.int64) if name in arrays else None
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list) or not all(type(one) is str for one in values):
+        raise TypeError("is not a list of texts")
+    return tuple(values)
+
+
+def _about(head: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what else is known, each part of its own kind."""
+    rows, first = list(head["rows"]), head["first_ns"]
+    if first is not None and type(first) is not int:
+        raise TypeError("first_ns")
+    (error,) = _texts([head.get("first_error", "")])
+    waited = int(head.get("waited_ns", 0))
+    own = {"rows": rows, "first_ns": first, "first_error": error, "waited_ns": waited}
+    return {**own, "tally": head.get("tally")}
 
 
 def _fits(columns: Columns, queries: int) -> bool:
@@ -293,7 +337,9 @@ def _write(path: Path, key: str, head: Mapping[str, Any], arrays: Mapping[str, A
 
 def _read(path: Path, key: str) -> tuple[dict[str, Any], Arrays] | None:
     try:
-        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+        with open_file(path) as opened, np.load(opened, allow_pickle=False) as file:
+            if sum(one.file_size for one in file.zip.infolist()) > most_unpacked(opened):
+                return None
             head = json.loads(file["head"].tobytes())
             if head.get("format") != FORMAT or head.get("key") != key:
                 return None

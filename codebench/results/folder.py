@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from codebench.errors import ResultsError
 from codebench.model import Candidate
-from codebench.reading import Faults, Fields, parse_json, shown
-from codebench.results.layout import ANSWERS, FORMAT, MANIFEST, SUITE, TABLES, raw_file
+from codebench.reading import Faults, Fields, is_file, is_name, parse_json, read_text, shown
+from codebench.results.layout import (
+    ANSWERS,
+    FORMAT,
+    MANIFEST,
+    MAX_MANIFEST_BYTES,
+    SUITE,
+    TABLES,
+    raw_file,
+)
 from codebench.results.retriever import GOOD_ENDS
 from codebench.results.rows import last_state, read_answers
 from codebench.results.stored import Stored
@@ -62,7 +70,7 @@ def read_run(path: Path) -> Run:
         ResultsError: the folder is no run, or of another format.
         InputError: a file in it is damaged beyond a torn last line; every fault is listed.
     """
-    if not (path / MANIFEST).is_file():
+    if not is_file(path / MANIFEST):
         raise ResultsError(f"{path}: is no run; it holds no {MANIFEST}")
     faults = Faults(path / MANIFEST)
     manifest = _read_manifest(path / MANIFEST, faults)
@@ -91,7 +99,7 @@ def read_ends(path: Path) -> tuple[dict[str, Any], bool]:
         ResultsError: the folder is no run, or of another format.
         InputError: the manifest, or a retriever's last row, is damaged.
     """
-    if not (path / MANIFEST).is_file():
+    if not is_file(path / MANIFEST):
         raise ResultsError(f"{path}: is no run; it holds no {MANIFEST}")
     faults = Faults(path / MANIFEST)
     manifest = _read_manifest(path / MANIFEST, faults)
@@ -118,7 +126,7 @@ def _check_format(path: Path, manifest: Mapping[str, Any]) -> None:
 
 def _read_manifest(path: Path, faults: Faults) -> dict[str, Any]:
     try:
-        data = parse_json(path.read_text(encoding="utf-8"))
+        data = parse_json(read_text(path, MAX_MANIFEST_BYTES))
     except OSError as error:
         faults.add(error.strerror or str(error))
     except ValueError as error:
@@ -133,7 +141,7 @@ def _read_manifest(path: Path, faults: Faults) -> dict[str, Any]:
 
 def _candidate(fields: Fields) -> tuple[Candidate, str]:
     file = fields.text("file", empty=False)
-    if "/" in file or "\\" in file:
+    if file and not is_name(file):
         fields.fault("file", "is not a name in the folder answers", file)
     candidate = Candidate(
         name=fields.text("name", empty=False),

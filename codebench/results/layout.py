@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+MAX_MANIFEST_BYTES = 32_000_000
 SUITE = "suite"
 TABLES = "chunks.jsonl.gz"
 ANSWERS = "answers"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
+import contextlib
+import stat
 import zlib
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from codebench.measures.latency import LoadStep
 from codebench.model import STATUSES, Answer, Candidate, Hit, IndexCost
-from codebench.reading import Faults, Fields, parse_json, shown
+from codebench.reading import Faults, Fields, open_file, parse_json, shown, unpacked
 from codebench.results.layout import PACKED
 from codebench.results.retriever import Fall, RetrieverRun, State
 from codebench.wire import hit_from
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from codebench.measures.columns import Columns
 
 _MAX = 2**63
+MAX_LINE_BYTES = 100_000_000
+"""A longer row is none: one of load, the longest, holds a latency in some ten bytes."""
+
 _TAIL = 65536
 """Bytes at the end of an answers file that surely hold its last row, where that is an end."""
 
@@ -76,7 +81,7 @@ def read_answers(path: Path, candidate: Candidate, faults: Faults) -> RetrieverR
     """Read an answers file; what is wrong in it goes to `faults`."""
     rows = Rows()
     own = Faults(path)
-    if not path.exists() or not path.stat().st_size:
+    if _is_empty(path):
         rows.reason = "it was not asked"
     else:
         for number, row in read_rows(path, own):
@@ -85,12 +90,28 @@ def read_answers(path: Path, candidate: Candidate, faults: Faults) -> RetrieverR
     return rows.retriever(candidate, tuple(rows.answers))
 
 
+def _is_empty(path: Path) -> bool:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False  # reading it says why
+    return stat.S_ISREG(found.st_mode) and not found.st_size
+
+
 def read_rows(path: Path, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows of an answers file, packed or not, numbered from 1; a torn end is dropped."""
     try:
-        with gzip.open(path, "rb") if path.suffix == PACKED else path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+        with contextlib.ExitStack() as opened:
+            file = opened.enter_context(open_file(path))
+            if path.suffix == PACKED:
+                file = opened.enter_context(unpacked(file))
+            lines = iter(partial(file.readline, MAX_LINE_BYTES), b"")
+            for number, line in enumerate(lines, start=1):
                 if not line.endswith(b"\n"):
+                    if len(line) == MAX_LINE_BYTES:
+                        faults.add(f"is longer than {MAX_LINE_BYTES} bytes", line=number)
                     return
                 try:
                     row = parse_json(line.decode("utf-8"))
@@ -108,7 +129,7 @@ def read_rows(path: Path, faults: Faults) -> Iterator[tuple[int, dict[str, Any]]
 def last_state(path: Path) -> State:
     """Tell from the last row of a plain answers file how its retriever ended."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             file.seek(max(0, path.stat().st_size - _TAIL))
             lines = file.read(_TAIL).split(b"\n")
         row = parse_json(lines[-2].decode("utf-8")) if len(lines) > 1 else None

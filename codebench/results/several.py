@@ -10,8 +10,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from codebench.errors import ResultsError
-from codebench.reading import Faults, Fields, parse_json
-from codebench.results.layout import FORMAT, MANIFEST
+from codebench.reading import Faults, Fields, is_file, is_name, parse_json, read_text
+from codebench.results.layout import FORMAT, MANIFEST, MAX_MANIFEST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,7 +57,7 @@ def read_several(path: Path) -> Mapping[str, Any] | None:
         InputError: it is one, but its manifest is wrong; every fault is listed.
     """
     try:
-        data = parse_json((path / MANIFEST).read_text("utf-8"))
+        data = parse_json(read_text(path / MANIFEST, MAX_MANIFEST_BYTES))
     except (OSError, ValueError):
         return None
     if not isinstance(data, dict) or data.get("kind") != KIND:
@@ -66,7 +66,7 @@ def read_several(path: Path) -> Mapping[str, Any] | None:
     fields = Fields(data, faults)
     fields.text("name", empty=False)
     for name in fields.texts("members"):
-        if name in {"", ".", ".."} or "/" in name or "\\" in name:
+        if not is_name(name):
             faults.add("is not a name in the folder members", field="members", value=name)
     fields.flag("ended")
     for row in fields.objects("updates", ()):
@@ -83,7 +83,7 @@ def read_several(path: Path) -> Mapping[str, Any] | None:
 
 def newest(folder: Path) -> Path | None:
     """Return the newest run in a folder of runs; their names begin with their time."""
-    runs = [one for one in sorted(folder.glob("*")) if (one / MANIFEST).is_file()]
+    runs = [one for one in sorted(folder.glob("*")) if is_file(one / MANIFEST)]
     return runs[-1] if runs else None
 
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast, overload
 
-from codebench.errors import ResultsError
+from codebench.errors import InputError, ResultsError
 from codebench.model import Answer
-from codebench.reading import Faults
+from codebench.reading import Faults, open_file
 from codebench.results.layout import ASKED, COLUMNS, PACKED, SUITE, TABLES, columns_file, raw_file
 from codebench.results.rows import Rows, read_answers, take
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from codebench.measures.columns import Asked
     from codebench.model import Candidate
     from codebench.results.retriever import RetrieverRun
+
+
+_HEAD = "suite.yaml"
+_MAX_HEAD = 1 << 20
 
 
 class StoredAnswers(Sequence[Answer]):
@@ -92,11 +96,14 @@ class Stored:
         if columns is None:
             return None
         rows, faults = Rows(), Faults(place)
-        for number, row in enumerate(columns.about.get("rows", ()), start=1):
-            take(row, rows, faults, number)
+        try:
+            for number, row in enumerate(columns.about["rows"], start=1):
+                take(row, rows, faults, number)
+        except InputError:
+            return None
         if faults.found:
             return None
-        rows.first_ns = columns.about.get("first_ns")
+        rows.first_ns = columns.about["first_ns"]
         answers = StoredAnswers(raw, candidate, len(columns.query)) if len(columns.query) else ()
         return rows.retriever(candidate, cast("tuple[Answer, ...]", answers), columns)
 
@@ -110,8 +117,25 @@ def columns_key(path: Path, depth: int) -> str:
     suite = sorted((path / SUITE).glob("*.*"))
     rules = sorted(Path(grading.__file__).parent.glob("*.py"))
     for file in (*suite, path / TABLES, *rules, Path(columns.__file__)):
-        digest.update(file_digest(file).encode())
+        own = _head_digest(file) if file.name == _HEAD else file_digest(file)
+        digest.update(own.encode())
     return digest.hexdigest()
+
+
+def _head_digest(file: Path) -> str:
+    """Return the SHA-256 of a `suite.yaml` but for its repository, which no column hangs on.
+
+    An accepted run is a copy that names it by another way.
+    """
+    try:
+        with open_file(file) as opened:
+            head = opened.read(_MAX_HEAD)
+    except OSError:
+        return ""
+    if len(head) == _MAX_HEAD:
+        return file_digest(file)
+    kept = [line for line in head.splitlines() if not line.startswith(b"repository:")]
+    return hashlib.sha256(b"\n".join(kept)).hexdigest()
 
 
 def answers_key(key: str, raw: Path) -> str:
@@ -122,7 +146,7 @@ def answers_key(key: str, raw: Path) -> str:
 def file_digest(file: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal; empty where it cannot be read."""
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
         return ""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import shutil
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codebench.errors import ResultsError
-from codebench.reading import parse_json, shown
-from codebench.results.layout import ANSWERS, COLUMNS, FORMAT, MANIFEST, PACKED
+from codebench.reading import open_file, parse_json, read_text, shown, unpacked
+from codebench.results.layout import (
+    ANSWERS,
+    COLUMNS,
+    FORMAT,
+    MANIFEST,
+    MAX_MANIFEST_BYTES,
+    PACKED,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +78,7 @@ def _folders(results: Path) -> list[Path]:
 def _manifest(path: Path) -> dict[str, Any] | None:
     """Return a manifest that can be gone on with; another's is not looked into."""
     try:
-        data = parse_json(path.read_text(encoding="utf-8"))
+        data = parse_json(read_text(path, MAX_MANIFEST_BYTES))
     except (OSError, ValueError):
         return None
     good = isinstance(data, dict) and data.get("format") == FORMAT
@@ -130,13 +137,17 @@ def unpack(path: Path, files: Sequence[str]) -> None:
                 continue
             if not plain.exists():
                 part = plain.with_name(plain.name + ".part")
-                with gzip.open(packed, "rb") as old, part.open("wb") as new:
+                with (
+                    open_file(packed) as raw,
+                    unpacked(raw) as old,
+                    part.open("wb") as new,
+                ):
                     shutil.copyfileobj(old, new)
                 os.replace(part, plain)  # noqa: PTH105  # the same call
             packed.unlink()
         for part in (path / ANSWERS).glob("*.part"):
             with contextlib.suppress(OSError):
                 part.unlink()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         what = getattr(error, "strerror", None) or str(error)
         raise ResultsError(f"{path}: cannot be resumed ({what})") from None

@@ -10,17 +10,20 @@ file of the corpus keeps its place in the ranking, is counted, and can reach not
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 from codebench.grading import canonical_path
 from codebench.model import Hit
+from codebench.results.tally import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CUT = "cut to depth"
 CLIPPED = "lines clipped to file"
-UNKNOWN = "not a file of the corpus"
+
+_LARGEST = sys.float_info.max
 
 
 class InvalidOutput(ValueError):  # noqa: N818  # it names a status
@@ -133,8 +136,9 @@ def _score(score: Any) -> None:
         return
     if type(score) not in {int, float}:
         raise ValueError(f"score is a {_kind(score)}, not a number")
-    if not math.isfinite(score):
-        raise ValueError(f"score is {score}, which is not finite")
+    if not -_LARGEST <= score <= _LARGEST:  # false for NaN, and sound for any whole number
+        said = score if type(score) is float else "a number of hundreds of digits"
+        raise ValueError(f"score is {said}, which is not finite")
 
 
 def _kind(value: Any) -> str:
