@@ -10,7 +10,7 @@ import contextlib
 import json
 import sqlite3
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codebench.errors import CorpusError
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS outlines (key TEXT PRIMARY KEY, row BLOB) WITHOUT ROWID"
+_TABLES = [("table", "outlines")]
 _BATCH = 500
+_MAX_BYTES = 32_000_000
+"""Of a row, unpacked."""
 
 
 class ChunkCache:
@@ -49,9 +52,10 @@ class ChunkCache:
             part = wanted[start : start + _BATCH]
             marks = ",".join("?" * len(part))
             ask = f"SELECT key, row FROM outlines WHERE key IN ({marks})"  # noqa: S608
-            for key, row in self._connection.execute(ask, part):
-                with contextlib.suppress(zlib.error, ValueError):
-                    found[key] = json.loads(zlib.decompress(row))
+            with contextlib.suppress(sqlite3.DatabaseError):
+                for key, row in self._connection.execute(ask, part):
+                    with contextlib.suppress(zlib.error, ValueError, TypeError, RecursionError):
+                        found[key] = json.loads(_unpacked(row))
         return found
 
     def put(self, rows: Mapping[str, object]) -> None:
@@ -65,7 +69,7 @@ class ChunkCache:
 
     def put_packed(self, rows: Mapping[str, bytes]) -> None:
         """Store rows that are JSON, compressed with zlib, already."""
-        with contextlib.suppress(sqlite3.OperationalError), self._connection:
+        with contextlib.suppress(sqlite3.DatabaseError), self._connection:
             self._connection.executemany(
                 "INSERT OR REPLACE INTO outlines VALUES (?, ?)", sorted(rows.items())
             )
@@ -90,7 +94,19 @@ class ChunkCache:
             connection.execute("PRAGMA synchronous=OFF")
             connection.execute(_SCHEMA)
             connection.execute("SELECT count(*) FROM (SELECT key FROM outlines LIMIT 1)").fetchone()
+            _check(connection)
         except sqlite3.DatabaseError:
             connection.close()
             raise
         return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Refuse what is no cache: a view can be a query without end, a trigger do anything."""
+    if connection.execute("SELECT type, name FROM sqlite_schema").fetchall() != _TABLES:
+        raise sqlite3.DatabaseError("holds something else than outlines")
+
+
+def _unpacked(row: Any) -> bytes:
+    """Return a row's JSON; a bomb's first megabytes, which are none."""
+    return zlib.decompressobj().decompress(row, _MAX_BYTES)
