@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from codebench.errors import Fault, InputError
+from codebench.reading import is_text, open_file, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 LONGEST_LINE = 1 << 20
 """Bytes of a line of a qrels, run or BEIR qrels file."""
 
-LONGEST_DOCUMENT = 64 << 20
-"""Bytes of a line of a BEIR corpus or query file."""
+LONGEST_DOCUMENT = 16 << 20
+"""Bytes of a line of a BEIR corpus or query file; of a document's text a megabyte is kept."""
 
 LARGEST_FILE = 4 << 30
 """Bytes that are read of one file, unpacked."""
@@ -223,7 +224,7 @@ def _lines(faults: _Faults, longest: int) -> Iterator[tuple[int, bytes]]:
     """Yield a file's lines, unpacked where it is gzip by content."""
     size, number = 0, 0
     try:
-        with faults.path.open("rb") as raw, _unpacked(raw) as file:
+        with open_file(faults.path) as raw, _unpacked(raw) as file:
             while line := file.readline(longest + 1):
                 number += 1
                 size += len(line)
@@ -348,13 +349,17 @@ def _json_rows(faults: _Faults) -> Iterator[tuple[int, dict[str, str]]]:
         if not isinstance(row, dict):
             faults.add("is not a JSON object", number)
             continue
-        wrong = [key for key in ("_id", "text") if not isinstance(row.get(key), str)]
-        if not isinstance(row.get("title") or "", str):
+        wrong = [key for key in ("_id", "text") if not _is_text(row.get(key))]
+        if not _is_text(row.get("title") or ""):
             wrong.append("title")
         for key in wrong:
-            faults.add("is not a text", number, field=key, value=str(row.get(key))[:80])
+            faults.add("is not a text", number, field=key, value=shown(row.get(key)))
         if not wrong:
             yield number, row
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and is_text(value)
 
 
 def _one_of(root: Path, name: str) -> Path:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from codebench.corpus.outliner import MAX_BYTES
 from codebench.errors import Fault, InputError
-from codebench.reading import Faults, Fields, read_lines, read_objects
+from codebench.reading import Faults, Fields, open_file, read_lines, read_objects
 from codebench.trec import Document
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ _BODY = ("text", "contents", "body")
 _TAG = re.compile(
     r"<(num|title|desc|narr)>\s*(?:(?:Number|Topic|Description|Narrative)\s*:)?", re.IGNORECASE
 )
-_DOCNO = re.compile(r"<DOCNO>(.*?)</DOCNO>", re.IGNORECASE | re.DOTALL)
 _MARK = re.compile(r"</?[A-Za-z][^<>]*>")
-_MAX_BYTES = 1 << 30
+_CHUNK = 1 << 20
+_LONGEST_MARK = 1000
+_MAX_BLOCK = 64 << 20
+"""Bytes of one topic or document."""
 
 
 def read_topics(path: Path) -> dict[str, str]:
@@ -40,7 +43,7 @@ def read_topics(path: Path) -> dict[str, str]:
     if head.startswith("{"):
         found = list(_json_topics(path, faults))
     elif re.search(r"<top\b", head, re.IGNORECASE):
-        found = list(_tagged_topics(_text(path)))
+        found = list(_tagged_topics(path, faults))
     else:
         found = list(_tabbed_topics(path, faults))
     topics: dict[str, str] = {}
@@ -68,8 +71,8 @@ def _tabbed_topics(path: Path, faults: Faults) -> Iterator[tuple[str, str]]:
             faults.add("is not ID<tab>text", line=number, value=line.strip()[:60])
 
 
-def _tagged_topics(text: str) -> Iterator[tuple[str, str]]:
-    for block in re.findall(r"<top\b[^>]*>(.*?)</top>", text, re.IGNORECASE | re.DOTALL):
+def _tagged_topics(path: Path, faults: Faults) -> Iterator[tuple[str, str]]:
+    for block in _blocks(path, "top", faults):
         parts = _TAG.split(block)
         fields = {
             tag.lower(): _MARK.sub(" ", content)
@@ -92,7 +95,7 @@ def read_documents(path: Path) -> Iterator[Document]:
     if _head(path).startswith("{"):
         found = _json_documents(path, faults)
     else:
-        found = _tagged_documents(_text(path))
+        found = _tagged_documents(path, faults)
     seen: set[str] = set()
     for one in found:
         if one.id in seen:
@@ -111,7 +114,8 @@ def _files(folder: Path) -> Iterator[Document]:
         for name in sorted(names):
             path = Path(place, name)
             if path.is_file() and not path.is_symlink():
-                text = path.read_bytes().decode("utf-8", "replace")
+                with open_file(path) as file:  # a longer one is cut where it is written
+                    text = file.read(MAX_BYTES + 1).decode("utf-8", "replace")
                 yield Document(path.relative_to(folder).as_posix(), "", text)
 
 
@@ -121,12 +125,47 @@ def _json_documents(path: Path, faults: Faults) -> Iterator[Document]:
         yield Document(_first(fields, _ID), title, _first(fields, _BODY))
 
 
-def _tagged_documents(text: str) -> Iterator[Document]:
-    for block in re.findall(r"<DOC>(.*?)</DOC>", text, re.IGNORECASE | re.DOTALL):
-        number = _DOCNO.search(block)
-        if number:
-            body = block[: number.start()] + block[number.end() :]
-            yield Document(number[1].strip(), "", _MARK.sub(" ", body).strip())
+def _tagged_documents(path: Path, faults: Faults) -> Iterator[Document]:
+    for block in _blocks(path, "DOC", faults):
+        head, _, rest = _parted(block, "<DOCNO>")
+        number, end, tail = _parted(rest, "</DOCNO>")
+        if end:
+            yield Document(number.strip(), "", _MARK.sub(" ", head + tail).strip())
+
+
+def _parted(text: str, mark: str) -> tuple[str, str, str]:
+    """Part a text at a mark in whatever case, as `str.partition` does."""
+    found = re.search(re.escape(mark), text, re.IGNORECASE)
+    if found is None:
+        return text, "", ""
+    return text[: found.start()], found[0], text[found.end() :]
+
+
+def _blocks(path: Path, tag: str, faults: Faults) -> Iterator[str]:
+    """Yield what stands between a tag's beginning and its end, piece by piece of the file.
+
+    Raises:
+        InputError: the file cannot be read, or one of them never ends.
+    """
+    begin = re.compile(rb"<%b\b[^<>]*>" % tag.encode(), re.IGNORECASE)
+    end = re.compile(rb"</%b>" % tag.encode(), re.IGNORECASE)
+    marks, data, inside, at = (begin, end), bytearray(), False, 0
+    with _opened(path) as file:
+        while chunk := file.read(_CHUNK):
+            data += chunk
+            while found := marks[inside].search(data, at):
+                if inside:
+                    yield data[: found.start()].decode("utf-8", "replace")
+                del data[: found.end()]
+                inside, at = not inside, 0
+            # A mark may be cut in two here, and no mark is long.
+            at = max(0, len(data) - _LONGEST_MARK)
+            if not inside:
+                del data[:at]
+                at = 0
+            elif len(data) > _MAX_BLOCK:
+                faults.add(f"holds a <{tag}> of more than {_MAX_BLOCK} bytes")
+                faults.check()
 
 
 def _first(fields: Fields, names: tuple[str, ...]) -> str:
@@ -142,16 +181,12 @@ def _first(fields: Fields, names: tuple[str, ...]) -> str:
 
 
 def _head(path: Path) -> str:
+    with _opened(path) as file:
+        return file.read(4096).decode("utf-8-sig", "replace").lstrip()
+
+
+def _opened(path: Path) -> IO[bytes]:
     try:
-        with path.open("rb") as file:
-            return file.read(4096).decode("utf-8-sig", "replace").lstrip()
+        return open_file(path)
     except OSError as error:
         raise InputError([Fault(error.strerror or str(error), str(path))]) from None
-
-
-def _text(path: Path) -> str:
-    with path.open("rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise InputError([Fault(f"is larger than {_MAX_BYTES} bytes", str(path))])
-    return data.decode("utf-8-sig", "replace")

@@ -7,7 +7,7 @@ import re
 from typing import IO, TYPE_CHECKING, Any
 
 from codebench.errors import InputError
-from codebench.reading import Faults, parse_json
+from codebench.reading import Faults, open_file, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ def word(value: object) -> str:
 
 def _opened(path: Path) -> IO[bytes]:
     try:
-        return path.open("rb")
+        return open_file(path)
     except OSError as error:
         faults = Faults(path)
         faults.add(error.strerror or str(error))
