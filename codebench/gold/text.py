@@ -27,7 +27,9 @@ _SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _DANGLING = re.compile(
-    r"[\s,;:(-]+(?:related to|relates to|as in|as per|according to|because of|due to|reported in|"
+    # From the beginning of a run, and all of it: from each of its characters is its square.
+    r"(?<![\s,;:(-])[\s,;:(-]++"
+    r"(?:related to|relates to|as in|as per|according to|because of|due to|reported in|"
     r"see|from|for|in|by|of|to|via|with|and|this|closes|fixes|refs?)\s*$",
     re.IGNORECASE,
 )
