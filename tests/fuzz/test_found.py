@@ -1,0 +1,189 @@
+"""What fuzzing found, each in its smallest form."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from codebench.corpus.chunks import Outline, outline
+from codebench.errors import CodebenchError, Fault, InputError
+from codebench.measures.columns import (
+    Asked,
+    Columns,
+    RanksBuilder,
+    read_asked,
+    read_columns,
+    write_asked,
+    write_columns,
+)
+from codebench.plain_yaml import YamlError, parse_yaml
+from codebench.reading import Faults, Fields, parse_json, shown
+from codebench.wire import table_from, table_row
+from tests import runs
+from tests.fuzz.readers import BEIR, read_beir_folder, read_online_figures, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = table_row(runs.corpus(1).tables[0])
+CHUNK = TABLE["chunks"][0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"path": ["a"]},
+        {"language": None},
+        {"sound": "yes"},
+        {"lines": ["1"]},
+        {"lines": [1.5]},
+        {"lines": [-1]},
+        {"lines": 3},
+        {"chunks": [[]]},
+        {"chunks": [[None, *CHUNK[1:]]]},
+        {"chunks": [[CHUNK[0], "1", *CHUNK[2:]]]},
+        {"chunks": [[*CHUNK[:3], [], *CHUNK[4:]]]},
+        {"chunks": [[*CHUNK[:3], [1, 99], *CHUNK[4:]]]},
+        {"chunks": [[*CHUNK[:3], [0, 1], *CHUNK[4:]]]},
+        {"chunks": [[*CHUNK[:3], [5, 4], *CHUNK[4:]]]},
+        {"chunks": [[*CHUNK[:3], ["1", "2"], *CHUNK[4:]]]},
+        {"chunks": [[*CHUNK[:3], 7, *CHUNK[4:]]]},
+        {"chunks": [[*CHUNK[:4], {}, *CHUNK[5:]]]},
+    ],
+)
+def test_a_table_of_other_types(change: dict[str, Any]) -> None:
+    """Grading would end in the middle, with a traceback."""
+    with pytest.raises(ValueError, match="not a file table"):
+        table_from({**TABLE, **change})
+
+
+@pytest.mark.parametrize("at", range(5))
+def test_an_outline_of_other_types(at: int) -> None:
+    row = outline("python", b"import x\n\n\ndef f():\n    return x\n").row()
+    assert Outline.from_row(json.loads(json.dumps(row))).row() == row
+    for wrong in (None, 7, ["x", 1], [[1, 2, 3, 4, 5, 6, 7]], {"a": 1}):
+        broken = [*row[:at], wrong, *row[at + 1 :]]
+        if not (at == 2 and wrong in ({"a": 1}, [])):  # iterating over it gives texts
+            with pytest.raises(ValueError, match="not an outline"):
+                Outline.from_row(broken)
+
+
+def some_columns() -> Columns:
+    return Columns(
+        query=np.array([0, 1], np.int32),
+        repeat=np.array([0, 0], np.int32),
+        status=np.array([0, 0], np.uint8),
+        latency_ns=np.array([5, -1], np.int64),
+        ranks=RanksBuilder(0).ranks(judged=False),
+        about={"rows": [], "first_ns": None},
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"query": np.array(["a", "b"])},
+        {"query": np.array([[0, 1]], np.int32)},
+        {"query": np.array(3, np.int32)},
+        {"query": np.array([-1, 0], np.int32)},
+        {"repeat": np.array([0.5, 0.5])},
+        {"status": np.array([0, 250], np.uint8)},
+        {"latency_ns": np.array([1j, 2j])},
+        {"about": {"rows": 7, "first_ns": None}},
+        {"about": {"rows": [], "first_ns": "x"}},
+        {"about": {"rows": [], "first_ns": None, "waited_ns": "x"}},
+        {"about": {"rows": [], "first_ns": None, "first_error": []}},
+        {"about": {}},
+    ],
+)
+def test_columns_of_other_types_count_as_missing(tmp_path: Path, change: dict[str, Any]) -> None:
+    made = some_columns()
+    made = replace(made, ranks=replace(made.ranks, queries=2, returned=np.zeros(2, np.int64)))
+    none = np.zeros(2, np.int64)
+    made = replace(made, ranks=replace(made.ranks, places=replace(made.ranks.places, ends=none)))
+    write_columns(tmp_path / "x", "key", made)
+    assert read_columns(tmp_path / "x", "key", 2) is not None
+    write_columns(tmp_path / "x", "key", replace(made, **change))
+    assert read_columns(tmp_path / "x", "key", 2) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": np.array([np.nan])},
+        {"weights": np.array(["x"])},
+        {"queries": (3,)},
+        {"clusters": (["x"],)},
+        {"gold": 7},
+    ],
+)
+def test_asked_columns_of_other_types_count_as_missing(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    asked = Asked(("q",), np.ones(1), ("c",), ("",), "g", "s")
+    write_asked(tmp_path / "x", "key", asked)
+    assert read_asked(tmp_path / "x", "key") == asked
+    write_asked(tmp_path / "x", "key", replace(asked, **change))
+    assert read_asked(tmp_path / "x", "key") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0x" + "f" * 5000, "a number of 5002 characters"),
+        ("[" + "1" + ":1" * 300 + ".5]", "a number of 603 characters"),
+        ("<<: {a: 1}", "merge key"),
+    ],
+)
+def test_yaml_that_cannot_be_meant(text: str, said: str) -> None:
+    with pytest.raises(YamlError, match=said):
+        parse_yaml(text, 10)
+
+
+def test_numbers_that_json_cannot_write_again() -> None:
+    with pytest.raises(ValueError, match="holds 1e400, which is too large"):
+        parse_json("[1e400]")
+
+
+def test_nothing_is_too_large_to_be_shown() -> None:
+    assert "cannot be shown" in shown(2**20_000)
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert shown(deep) == "a list that cannot be shown"
+    assert len(str(Fault("x" * 10**6, "f", 1, "y" * 10**6, "z" * 10**6, "m" * 10**6))) < 5000
+
+
+def test_halves_of_characters_in_keys_and_lists() -> None:
+    faults = Faults("f")
+    fields = Fields({"tags": {"\ud800": "x"}, "names": ["\udfff"]}, faults)
+    assert fields.mapping("tags") == {}
+    assert fields.texts("names") == ()
+    assert [fault.field for fault in faults.found] == ["tags", "names"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"one,x," + b'"' + b"z" * 200_000 + b'",1\n',
+        b"on\0e,x,1,1\n",
+        b"/" + b"a" * 300 + b",x,1,1\n",
+        b"one,x,1\r2,1\n",
+    ],
+)
+def test_online_figures_that_are_no_rows(tmp_path: Path, line: bytes) -> None:
+    write(tmp_path, {"online.csv": b"run,retriever,clicks,saves\n" + line})
+    with pytest.raises(InputError, match=r"online\.csv:2: "):
+        read_online_figures(tmp_path)
+
+
+def test_documents_with_halves_of_characters(tmp_path: Path) -> None:
+    row = rb'{"_id": "d\ud800", "text": "x"}' + b"\n" + rb'{"_id": "e", "text": "\udc00"}' + b"\n"
+    write(tmp_path, {**BEIR, "corpus.jsonl": row})
+    with pytest.raises(CodebenchError) as caught:
+        read_beir_folder(tmp_path)
+    assert str(caught.value).count("is not a text") == 2
