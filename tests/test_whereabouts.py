@@ -10,7 +10,8 @@ import pytest
 from codebench.errors import SuiteError
 from codebench.gate.accepting import accept
 from codebench.gold.whereabouts import place_of, portable
-from codebench.suite import read_suite
+from codebench.results.stored import columns_key
+from codebench.suite import read_suite, write_suite
 from tests.runs import Row, made_run, suite
 
 if TYPE_CHECKING:
@@ -62,3 +63,7 @@ def test_an_accepted_run_holds_no_path_of_the_machine(tmp_path: Path) -> None:
     accepted = accept(run, tmp_path / "results" / "made")
     assert read_suite(accepted / "suite") == replace(asked, repository="../../..")
     assert read_suite(run / "suite") == asked
+    # The columns of a sealed run are still believed in the copy, and of another suite they are not.
+    assert columns_key(accepted, 20) == columns_key(run, 20)
+    write_suite(replace(asked, name="other"), run / "suite")
+    assert columns_key(accepted, 20) != columns_key(run, 20)
