@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +18,9 @@ from codebench.measures.correlation import (
     smallest_told,
     spearman,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OURS = {"kendall": kendall, "spearman": spearman, "pearson": pearson}
 
@@ -48,7 +52,7 @@ def test_coefficients_equal_scipys(name: str, ties: bool, n: int) -> None:
         assert ours.n == n
 
 
-@pytest.mark.parametrize("n", [3, 5, 9, 25])
+@pytest.mark.parametrize("n", [3, 6, 9, 25])
 def test_p_without_ties_is_scipys_exact_one(n: int) -> None:
     for seed in range(10):
         first, second = pairs(n, seed, ties=False)
@@ -75,6 +79,29 @@ def test_pearsons_interval_is_scipys() -> None:
     expected = stats.pearsonr(first, second).confidence_interval(0.95)
     ours = pearson(first, second)
     assert (ours.low, ours.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "fewest", "variance"),
+    [
+        ("pearson", 4, lambda _, n: 1 / (n - 3)),
+        ("spearman", 4, lambda r, n: (1 + r * r / 2) / (n - 3)),
+        ("kendall", 5, lambda _, n: 0.437 / (n - 4)),
+    ],
+)
+def test_intervals_are_those_of_fishers_z(
+    name: str, fewest: int, variance: Callable[[float, int], float]
+) -> None:
+    first, second = [2.0, 1.0, 5.0, 4.0, 3.0, 7.0, 6.0], [1.0, 2.0, 3.0, 5.0, 4.0, 6.0, 7.0]
+    for n in range(2, 8):
+        found = OURS[name](first[:n], second[:n])
+        assert found.value is not None
+        if n < fewest:
+            assert (found.low, found.high) == (None, None)
+            continue
+        half = stats.norm.ppf(0.975) * math.sqrt(variance(found.value, n))
+        ends = [math.tanh(math.atanh(found.value) + side * half) for side in (-1, 1)]
+        assert [found.low, found.high] == pytest.approx(ends, rel=1e-9)
 
 
 def test_intervals_cover() -> None:

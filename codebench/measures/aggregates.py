@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codebench.errors import UsageError
-from codebench.measures.formulas import f_of
+from codebench.measures.formulas import f_of, paid_within, reached_within
 from codebench.measures.statistics import Figure, figure, mean, t_quantile
 
 if TYPE_CHECKING:
@@ -67,12 +67,8 @@ def micro(measure: Measure, ranks: Ranks) -> Figure:
     n = int(np.count_nonzero(kept))
     if not n:
         return Figure(None, None, None, 0, excluded)
-    if measure.tokens and measure.cutoff is not None and level.bytes_read is not None:
-        within = level.bytes_read <= measure.cutoff * 4
-    else:
-        within = level.ranks <= (measure.cutoff or 0)
-    paid = level.count(level.paid <= (measure.cutoff or 0))[kept]
-    found = level.count(within)[kept]
+    paid = level.count(paid_within(level, measure))[kept]
+    found = level.count(reached_within(level, measure))[kept]
     units = level.units[kept].astype(np.float64)
     precise, precise_rest = _ratio(paid, np.full(n, float(measure.cutoff or 1)))
     recalled, recalled_rest = _ratio(found, units)

@@ -45,7 +45,7 @@ def compute(measure: Measure, ranks: Ranks) -> Floats:
     return FORMULAS[measure.name](ranks, measure)
 
 
-def _within(level: Level, measure: Measure) -> NDArray[np.bool_]:
+def reached_within(level: Level, measure: Measure) -> NDArray[np.bool_]:
     """Return (e,) which first reaches lie within the cutoff (rj <= K, or tokens read <= N)."""
     if measure.tokens and measure.cutoff is not None:
         if level.bytes_read is None:
@@ -54,7 +54,7 @@ def _within(level: Level, measure: Measure) -> NDArray[np.bool_]:
     return level.ranks <= (measure.cutoff or UNREACHED)
 
 
-def _paid(level: Level, measure: Measure) -> NDArray[np.bool_]:
+def paid_within(level: Level, measure: Measure) -> NDArray[np.bool_]:
     """Return (e,) which units are paid within the cutoff (cj <= K)."""
     return level.paid <= (measure.cutoff or UNREACHED)
 
@@ -80,13 +80,13 @@ def reciprocal_rank(ranks: Ranks, measure: Measure) -> Floats:
 def recall(ranks: Ranks, measure: Measure) -> Floats:
     """Share of the units with rj <= K: subtopic recall (Zhai et al., SIGIR 2003)."""
     level = ranks.level(measure.level)
-    return _over_units(level.count(_within(level, measure)), level)
+    return _over_units(level.count(reached_within(level, measure)), level)
 
 
 def precision(ranks: Ranks, measure: Measure) -> Floats:
     """Number of cj <= K, over K."""
     level = ranks.level(measure.level)
-    return _where_units(level.count(_paid(level, measure)) / (measure.cutoff or 1), level)
+    return _where_units(level.count(paid_within(level, measure)) / (measure.cutoff or 1), level)
 
 
 def f_measure(ranks: Ranks, measure: Measure) -> Floats:
@@ -104,7 +104,7 @@ def f_of(precise: Floats, recalled: Floats, beta: float) -> Floats:
 def average_precision(ranks: Ranks, measure: Measure) -> Floats:
     """(1/n) times the sum of j / cj over cj <= K."""
     level = ranks.level(measure.level)
-    paid = _paid(level, measure)
+    paid = paid_within(level, measure)
     return _over_units(level.total(level.order[paid] / level.paid[paid], paid), level)
 
 
@@ -125,7 +125,7 @@ def ndcg(ranks: Ranks, measure: Measure) -> Floats:
         deepest = min(int(level.units.max(initial=0)), measure.cutoff or UNREACHED)
         longest = max(int(level.paid.max(initial=0)), deepest)
         discount = np.concatenate(([0.0], 1.0 / np.log2(np.arange(2, longest + 2))))
-        paid = _paid(level, measure)
+        paid = paid_within(level, measure)
         gained += step * level.total(discount[level.paid[paid]], paid)
         ideal += step * np.cumsum(discount)[np.minimum(level.units, deepest)]
     nothing: Floats = np.full(ranks.queries, np.nan)
@@ -143,13 +143,13 @@ def _gain(grade: int, measure: Measure) -> float:
 def success(ranks: Ranks, measure: Measure) -> Floats:
     """1 when r1 <= K."""
     level = ranks.level(measure.level)
-    return _where_units((level.count(_within(level, measure)) > 0).astype(np.float64), level)
+    return _where_units((level.count(reached_within(level, measure)) > 0).astype(np.float64), level)
 
 
 def accuracy(ranks: Ranks, measure: Measure) -> Floats:
     """1 when all units are reached within K."""
     level = ranks.level(measure.level)
-    return _where_units((level.count(_within(level, measure)) == level.units) * 1.0, level)
+    return _where_units((level.count(reached_within(level, measure)) == level.units) * 1.0, level)
 
 
 def r_precision(ranks: Ranks, measure: Measure) -> Floats:
@@ -177,7 +177,7 @@ def bpref(ranks: Ranks, measure: Measure) -> Floats:
 def rank_biased_precision(ranks: Ranks, measure: Measure) -> Floats:
     """(1 - p) times the sum of p^(cj - 1) (Moffat and Zobel, TOIS 2008)."""
     level, p = ranks.level(measure.level), measure.number("p")
-    paid = _paid(level, measure)
+    paid = paid_within(level, measure)
     values = (1 - p) * level.total(p ** (level.paid[paid] - 1.0), paid)
     return _where_units(np.minimum(values, 1.0), level)
 
@@ -193,7 +193,7 @@ def expected_reciprocal_rank(ranks: Ranks, measure: Measure) -> Floats:
     going_on = np.ones(ranks.queries)
     values = np.zeros(ranks.queries)
     for place in range(1, int(shown.order.max(initial=0)) + 1):
-        here = (shown.order == place) & _paid(shown, measure)
+        here = (shown.order == place) & paid_within(shown, measure)
         rows = shown.rows[here]
         values[rows] += going_on[rows] * satisfied[here] / shown.paid[here]
         going_on[rows] *= 1 - satisfied[here]
