@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codebench.cli.main import main
+from codebench.corpus.outliner import Outliner
+from codebench.gold import workshop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from codebench.corpus.cache import ChunkCache
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -50,6 +54,22 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert path.read_text(encoding="utf-8") == text
 
     return check
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _parsed_here() -> Iterator[None]:
+    """Parse in this process where a test names no number of processes.
+
+    Starting a pool costs more than all that a test parses. `test_outliner.py` is about pools;
+    programs that tests start, and `--jobs 2`, have real ones.
+    """
+
+    def outliner(cache: ChunkCache, jobs: int | None = None) -> Outliner:
+        return Outliner(cache, jobs or 1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workshop, "Outliner", outliner)
+        yield
 
 
 @pytest.fixture(scope="session")
