@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time as clock
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryFile, mkdtemp
 
 EPOCH = 1_600_000_000
 DAY = 86_400
@@ -81,6 +84,7 @@ class Repository:
         moment = f"{EPOCH + self._commits * DAY if time is None else time} +0000"
         self.git("add", "--all")
         self.git(
+            *("-c", "maintenance.auto=false"),  # it would start another process
             "commit",
             "--quiet",
             "--allow-empty",
@@ -98,6 +102,13 @@ class Repository:
     def head(self) -> str:
         """The ID of HEAD."""
         return self.git("rev-parse", "HEAD").strip()
+
+    def copy(self, path: Path) -> Repository:
+        """Copy the repository to another folder."""
+        shutil.copytree(self.path, path, symlinks=True, dirs_exist_ok=True)
+        copied = Repository(path)
+        copied._commits = self._commits
+        return copied
 
     def contents(self) -> dict[str, bytes]:
         """Every byte of the folder, `.git` included, by path."""
@@ -179,7 +190,16 @@ def grown(path: Path, edits: int = 6, object_format: str = "sha1") -> Repository
     The root commit adds two modules; commit i edits `store.Shelf.take` or `clock.elapsed` in
     turn, so every edit is a query whose gold is known.
     """
-    repository = Repository(path, object_format)
+    return _grown_once(edits, object_format).copy(path)
+
+
+@cache
+def _grown_once(edits: int, object_format: str) -> Repository:
+    place = Path(mkdtemp(prefix="grown-"))
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    repository = Repository(place / "repository", object_format)
+    shutil.rmtree(repository.path / ".git/hooks")
+    (repository.path / ".git/hooks").mkdir()
     repository.commit(
         "initial import of the shelf service", {**_modules(0, 0), "README.md": "# s\n"}
     )
