@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import shutil
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +23,11 @@ from codebench.union import union
 from tests.repositories import grown
 
 
-@pytest.fixture
-def pair(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two suites of the built-in one's corpus: its first and its last questions."""
     tiny = builtin("suites") / "tiny"
-    folder = tmp_path / "pair"
+    folder = tmp_path_factory.mktemp("several") / "pair"
     lines = (tiny / "queries.jsonl").read_text("utf-8").splitlines(keepends=True)
     head = (tiny / "suite.yaml").read_text("utf-8").replace("corpus\n", f"{tiny / 'corpus'}\n", 1)
     for name, own in (("first", lines[:10]), ("last", lines[10:])):
@@ -35,9 +38,40 @@ def pair(tmp_path: Path) -> Path:
     return folder
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
-    quick = ("-r", "bm25", "--repeats", "1", "--format", "json")
-    assert main(["run", *map(str, words), *quick]) == 0
+@dataclass(frozen=True)
+class Ran:
+    """Two runs of the pair: what the first told as JSON, and the second as a table."""
+
+    data: dict[str, Any]
+    table: str
+
+    @property
+    def runs(self) -> list[Path]:
+        """Their folders, the first before the second."""
+        folders = Path(self.data["run"]).parent.glob("*-pair*")
+        return sorted(folders, key=lambda path: path != Path(self.data["run"]))
+
+
+@pytest.fixture(scope="module")
+def ran(pair: Path) -> Ran:
+    """Run the pair twice, once for all tests; nobody changes the runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CODEBENCH_CACHE", str(pair.parent / "cache"))
+        told = []
+        for form in ("json", "table"):
+            with redirect_stdout(StringIO()) as out:
+                assert main([*_words(pair, "-o", pair.parent / "results"), "--format", form]) == 0
+            told.append(out.getvalue())
+    return Ran(json.loads(told[0]), told[1])
+
+
+def _words(*words: object) -> list[str]:
+    return ["run", *map(str, words), "-r", "bm25", "--repeats", "1"]
+
+
+def read(capsys: pytest.CaptureFixture[str], *words: object) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main([*map(str, words), "--format", "json"]) == 0
     data: dict[str, Any] = json.loads(capsys.readouterr().out)
     return data
 
@@ -47,10 +81,10 @@ def measures(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_members_together_give_the_figures_of_the_whole(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
+    capsys: pytest.CaptureFixture[str], ran: Ran, tiny_run: Path
 ) -> None:
-    together = run(capsys, pair, "-o", tmp_path / "together")
-    whole = run(capsys, "tiny", "-o", tmp_path / "whole")
+    together = ran.data
+    whole = read(capsys, "score", tiny_run)
     assert measures(together)["bm25"] == measures(whole)["bm25"]
     assert together["suite"]["name"] == "pair"
     assert together["suite"]["queries"] == whole["suite"]["queries"]
@@ -60,35 +94,23 @@ def test_the_members_together_give_the_figures_of_the_whole(
 
 
 def test_it_is_scored_and_compared_again_from_its_folder(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
+    capsys: pytest.CaptureFixture[str], ran: Ran
 ) -> None:
-    data = run(capsys, pair, "-o", tmp_path / "results")
-    folder = data["run"]
-    assert main(["score", folder, "--format", "json"]) == 0
-    assert measures(json.loads(capsys.readouterr().out)) == measures(data)
-    again = run(capsys, pair, "-o", tmp_path / "results")["run"]
-    assert main(["compare", folder, again, "--format", "json"]) == 0
-    compared = json.loads(capsys.readouterr().out)
+    folder, again = ran.runs
+    assert measures(read(capsys, "score", folder)) == measures(ran.data)
+    compared = read(capsys, "compare", folder, again)
     assert {row["verdict"] for row in compared["differences"]} == {"undecided"}
 
 
-def test_the_table_has_a_row_for_each_member(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
-) -> None:
-    words = ["run", str(pair), "-r", "bm25", "--repeats", "1", "-o", str(tmp_path / "results")]
-    assert main(words) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("pair: 24 queries")
-    rows = [line.split()[:3] for line in out.splitlines()]
+def test_the_table_has_a_row_for_each_member(ran: Ran) -> None:
+    assert ran.table.startswith("pair: 24 queries")
+    rows = [line.split()[:3] for line in ran.table.splitlines()]
     assert ["first", "10", "bm25"] in rows
     assert ["last", "14", "bm25"] in rows
 
 
-def test_costs_are_those_of_all_members(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
-) -> None:
-    folder = run(capsys, pair, "-o", tmp_path / "results")["run"]
-    scored = score_run(Path(folder), ["nDCG@10"], ["bm25"])
+def test_costs_are_those_of_all_members(ran: Ran) -> None:
+    scored = score_run(ran.runs[0], ["nDCG@10"], ["bm25"])
     (first, one), (last, other) = scored.members
     before, after = one.retrievers[0], other.retrievers[0]
     assert before.run.index is not None
@@ -129,9 +151,10 @@ def test_costs_are_those_of_all_members(
 
 
 def test_a_member_that_was_never_begun_leaves_the_run_incomplete(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, pair: Path, ran: Ran
 ) -> None:
-    folder = tmp_path / "results" / run(capsys, pair, "-o", tmp_path / "results")["run"]
+    folder = tmp_path / "results" / ran.runs[0].name
+    shutil.copytree(ran.runs[0], folder)
     manifest = read_several(folder)
     assert manifest is not None
     assert manifest["ended"]
@@ -139,7 +162,7 @@ def test_a_member_that_was_never_begun_leaves_the_run_incomplete(
     scored = score_run(folder, ["nDCG@10"])
     assert not scored.run.complete
     assert len(scored.suite.queries) == 10
-    resumed = run(capsys, pair, "-o", tmp_path / "results", "--resume")
+    resumed = read(capsys, *_words(pair, "-o", tmp_path / "results", "--resume"))
     assert resumed["run"] == str(folder)
     assert resumed["complete"]
     assert resumed["suite"]["queries"] == 24
