@@ -199,10 +199,10 @@ GAINS = (1.0, 0.5, 2 / 3, 1 / 3, 0.369, 0.25, 0.1, 0.631)
 def test_false_alarms_stay_at_their_level(
     share: float, n: int, comparisons: int, *, binary: bool
 ) -> None:
-    """Two equal systems that differ on few queries: a nominal 5 % is at most 6 %."""
+    """Two equal systems that differ on few queries: at most 5 %, but for chance (2 sigma)."""
     source = np.random.default_rng(20)
     gains = (1.0,) if binary else GAINS
-    worlds = 2000
+    worlds = 1000
     alarms = 0
     for seed in range(worlds):
         changed = source.random((n, comparisons)) < share
@@ -210,7 +210,7 @@ def test_false_alarms_stay_at_their_level(
         sums = np.where(changed, size, 0.0)
         tests = sign_flips(sums, np.ones_like(sums), flips=1000, seed=seed)
         alarms += bool(min(own.p_adjusted for own in tests) <= 0.05)
-    assert alarms / worlds <= 0.06
+    assert alarms / worlds <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / worlds)
 
 
 def _answer(query: str, milliseconds: int | None, status: str = "ok", repeat: int = 0) -> Answer:
