@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -345,3 +346,153 @@ def test_anything_may_stand_anywhere(tmp_path: Path, form: str) -> None:
             path.write_text("\n".join(rows), "utf-8")
             for one in read_log(path, form, Skipped(), columns):
                 to_row(one)
+
+
+MANY = "9" * 5_000
+
+
+def _step(action: str, observation: str = "", state: object = "{}", **info: str) -> str:
+    step = {"action": action, "observation": observation, "state": state}
+    return json.dumps({"trajectory": [step], "history": [], "info": info})
+
+
+_OPENHANDS = """
+{"id": 1, "action": "edit", "args": {"path": "/x", "insert_line": N}}
+{"observation": "edit", "cause": 1}
+"""
+
+
+@pytest.mark.parametrize(
+    "number", [MANY, MANY[:4_300], MANY[:4_000], "²", "0", "-1"], ids=lambda one: ascii(one)[:9]
+)
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("swe-agent", _step("open x.py", "[File: x.py (3 lines total)]\nN:foo")),
+        ("swe-agent", _step("edit N:N\nfoo\nend_of_edit")),
+        ("swe-agent", _step("insert 'x' N")),
+        ("swe-agent", _step("str_replace_editor insert /x.py --insert_line N --new_str a")),
+        ("swe-agent", _step("head -n N x.py")),
+        ("swe-agent", _step("tail -n +N x.py")),
+        ("swe-agent", _step("grep -n a x.py", "N:a\nx.py:N:a")),
+        ("swe-agent", _step("ls", submission="--- a/x\n+++ b/x\n@@ -N +1 @@\n-a\n+b\n")),
+        ("swe-agent", _step("ls", state='{"working_dir": N}')),
+        ("jsonl", '{"kind": "click", "path": "a.py", "rank": "N"}'),
+        ("jsonl", '{"kind": "click", "path": "a.py", "lines": "N-N"}'),
+        ("jsonl", '{"kind": "click", "path": "a.py:N"}'),
+        ("jsonl", '{"kind": "click", "path": "a.py", "dwell": N}'),
+        ("jsonl", '{"kind": "click", "path": "a.py", "time": N}'),
+        ("openhands", _OPENHANDS),
+    ],
+)
+def test_a_number_that_is_none_ends_nothing(
+    form: str, text: str, number: str, tmp_path: Path
+) -> None:
+    path = tmp_path / ("x.traj" if form == "swe-agent" else "x.jsonl")
+    path.write_text(text.replace("N", number), "utf-8")
+    for record in read_log(path, form, Skipped()):
+        assert from_row(json.loads(json.dumps(to_row(record)))) == record
+        place = record.place
+        assert place is None or place.start is None or 1 <= place.start <= 10**8
+
+
+def test_a_bottomless_state_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "x.traj"
+    path.write_text(_step("open x.py", state="[" * 200_000))
+    assert [one.kind for one in read_log(path, "swe-agent", Skipped())] == ["read", "end"]
+
+
+def test_an_edit_of_lines_begins_after_blank_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x.traj"
+    path.write_text(_step("edit 2:3 \n\n \n    foo\n\nend_of_edit"))
+    (edit,) = of_kind(list(read_log(path, "swe-agent", Skipped())), "edit")
+    (change,) = edit.changes
+    assert (change.line, change.until, change.new) == (2, 3, "    foo\n\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("<issue>\n It fails. \n</issue> now", "It fails."),
+        ("<issue>open <pr_description>It fails.</pr_description>", "It fails."),
+        ("ISSUE: \n\nIt fails.\nBadly.\n\n  INSTRUCTIONS: mend it", "It fails.\nBadly."),
+        ("ISSUE: It fails.", "ISSUE: It fails."),
+        ("<issue> </issue> it fails", "<issue> </issue> it fails"),
+    ],
+)
+def test_what_was_asked_stands_in_a_template(said: str, asked: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.traj"
+    history = [{"role": "user", "content": said}]
+    step = {"action": "ls", "observation": ""}
+    path.write_text(json.dumps({"history": history, "trajectory": [step]}))
+    (query,) = of_kind(list(read_log(path, "swe-agent", Skipped())), "query")
+    assert query.query == asked
+
+
+def test_what_a_program_put_into_a_prompt_was_not_asked(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    said = "<a><b>noise</b></c> more</a>why <b>is<a> it <d></d>slow</a"
+    path.write_text(json.dumps({"type": "user", "uuid": "1", "message": {"content": said}}))
+    (query,) = of_kind(list(read_log(path, "claude-code", Skipped())), "query")
+    assert query.query == "why <b>is<a> it  slow</a"
+
+
+def test_a_here_document_ends_at_its_own_word(tmp_path: Path) -> None:
+    patch = "*** Begin Patch\n*** Delete File: a.py \n*** End Patch"
+    command = f"cd x && apply_patch <<'EOF'\n{patch}\nEOF\necho done\n"
+    call = {"type": "function_call", "name": "shell", "call_id": "1"}
+    call |= {"arguments": json.dumps({"command": ["bash", "-lc", command]})}
+    output = {"type": "function_call_output", "call_id": "1", "output": "Exit code: 0"}
+    path = tmp_path / "x.jsonl"
+    path.write_text(
+        "\n".join(json.dumps({"type": "response_item", "payload": one}) for one in (call, output))
+    )
+    (edit,) = of_kind(list(read_log(path, "codex", Skipped())), "edit")
+    assert edit.place == Place("a.py")
+
+
+SLOW = {
+    "swe-agent": ["<issue>" + " " * 10**5, "ISSUE:" + "\n" * 10**5, "<issue>" * 10**5],
+    "claude-code": [
+        "<a>" * 10**5,
+        "".join(f"<{'abcd'[n % 4]}-{'x' * (n % 300)}>" for n in range(10**4)),
+    ],
+    "codex": ["apply_patch <<A\n" * 10**5],
+    "openhands": ["<pr_description>" * 10**5],
+}
+
+
+@pytest.mark.parametrize("form", sorted(SLOW))
+def test_a_megabyte_of_marks_is_read_at_once(form: str, tmp_path: Path) -> None:
+    for said in SLOW[form]:
+        path = tmp_path / {"swe-agent": "x.traj", "openhands": "x.json"}.get(form, "x.jsonl")
+        shell = {"type": "local_shell_call", "call_id": "1", "action": {"command": [said]}}
+        made: dict[str, object] = {
+            "swe-agent": {"history": [{"role": "user", "content": said}], "trajectory": []},
+            "claude-code": {"type": "user", "uuid": "1", "message": {"content": said}},
+            "codex": {"type": "response_item", "payload": shell},
+            "openhands": [{"action": "message", "source": "user", "args": {"content": said}}],
+        }
+        rows = [made[form]]
+        if form == "codex":
+            output = {"type": "function_call_output", "call_id": "1", "output": ""}
+            rows.append({"type": "response_item", "payload": output})
+        path.write_text("\n".join(json.dumps(one) for one in rows))
+        before = time.process_time()
+        assert list(read_log(path, form, Skipped())) or form == "swe-agent"
+        assert time.process_time() - before < 2
+
+
+def test_a_list_of_ubi_is_told_by_its_keys(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([{"_source": {"user_query": "a", "query_id": "1"}}]))
+    assert format_of([path]) == "ubi"
+    path.write_text(json.dumps([{"action": "run", "args": {}}]))
+    assert format_of([path]) == "openhands"
+
+
+def test_only_a_newline_ends_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes("kind,path,query\r\nquery,,hello\x0cworld\r\nquery,,a\u2028b\r\n".encode())
+    found = [one.query for one in read_log(path, "csv", Skipped())]
+    assert found == ["hello\x0cworld", "a\u2028b"]

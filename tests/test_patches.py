@@ -99,6 +99,7 @@ def test_a_hunk_that_moved_is_found_nearby() -> None:
         "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n*a\n",
         "--- a/f\n+++ b/f\n@@ -1,1 +1,1 @@\n-a\n-b\n+c\n",
         f"--- a/f\n+++ b/f\n@@ -1,{10**9} +1,1 @@\n a\n",
+        f"--- a/f\n+++ b/f\n@@ -1,1 +{'9' * 5_000} @@\n a\n",
     ],
 )
 def test_what_is_no_patch(text: str) -> None:

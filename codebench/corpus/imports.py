@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 _COMMENT = re.compile(r"#[^\n]*")
-_FROM = re.compile(r"from\s*(\.*+)\s*([\w.]*)\s*import\b(.*)", re.DOTALL)
+# Nothing gives blanks back: three runs of them would be tried in every division.
+_FROM = re.compile(r"from\s*+(\.*+)\s*+([\w.]*)\s*+import\b(.*)", re.DOTALL)
 _BRACES = re.compile(r"[{},]|[^{},]+")
 _QUOTED = re.compile(r"""["']([^"'\n]*)["']""")
 _VISIBLE = r"^\s*(?:pub(?:\s*\([^)]*\))?\s+)?"

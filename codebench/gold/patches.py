@@ -12,7 +12,7 @@ from dataclasses import dataclass
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE = re.compile(r'\\([0-7]{3}|["\\abfnrtv])')
 _LETTERS = dict(zip('"\\abfnrtv', '"\\\a\b\f\n\r\t\v', strict=True))
-_LARGEST_COUNT = 10**7
+_MOST_DIGITS = 8
 
 
 class PatchError(ValueError):
@@ -124,9 +124,9 @@ class _Reader:
         header = _HUNK.match(self._lines[self._at])
         assert header is not None  # noqa: S101  # the caller looked
         where = self._at + 1
-        start, olds, news = int(header[1]), _count(header[2]), _count(header[4])
-        if max(start, olds, news) > _LARGEST_COUNT:
+        if any(len(number or "") > _MOST_DIGITS for number in header.groups()):
             raise PatchError(f"line {where}: has a hunk of absurd size")
+        start, olds, news = int(header[1]), _count(header[2]), _count(header[4])
         self._at += 1
         old: list[str] = []
         new: list[str] = []

@@ -63,7 +63,7 @@ def masked(text: str, targets: Sequence[Target]) -> str:
             if len(one) > 2 or one == name:
                 quoted = rf"[`'\"]?(?<![\w.]){re.escape(one)}(?!\w)(?:\(\))?[`'\"]?"
                 text = re.sub(quoted, " ", text)
-    return re.sub(r"\s+([,.;:)])", r"\1", " ".join(text.split())).strip(" .,:;-")
+    return re.sub(r" ([,.;:)])", r"\1", " ".join(text.split())).strip(" .,:;-")
 
 
 def age(seconds: int) -> str:

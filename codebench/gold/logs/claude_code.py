@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ENDINGS = (".jsonl",)
 
 _USED = frozenset({"Read", "Grep", "Glob", "Edit", "MultiEdit", "Write", "Bash", "NotebookRead"})
-_TAGS = re.compile(r"<([a-z][a-z-]*)>.*?</\1>", re.DOTALL)
+_TAG = re.compile(r"<(/?)([a-z][a-z-]*)>")
 _NOT_ASKED = (
     "[Request interrupted",
     "Caveat: The messages below",
@@ -134,7 +134,7 @@ class _Session:
             self._asked(data, turn, text_of(content), str(root))
 
     def _asked(self, data: dict[str, Any], parent: int | None, said: str, root: str) -> None:
-        text = _TAGS.sub(" ", said).strip()
+        text = _without_tagged(said).strip()
         if not text or text.startswith(_NOT_ASKED):
             return
         name = data.get("uuid")
@@ -211,6 +211,23 @@ class _Session:
                 return True
             seen += 1
         return False
+
+
+def _without_tagged(text: str) -> str:
+    """Return a text with a blank in place of each tag that is closed, and of all that it holds."""
+    tags = list(_TAG.finditer(text))
+    closed: list[re.Match[str] | None] = []
+    following: dict[str, re.Match[str]] = {}
+    for tag in reversed(tags):
+        closed.append(None if tag[1] else following.get(tag[2]))
+        if tag[1]:
+            following[tag[2]] = tag
+    kept, at = [], 0
+    for tag, end in zip(tags, reversed(closed), strict=True):
+        if end is not None and tag.start() >= at:
+            kept += [text[at : tag.start()], " "]
+            at = end.end()
+    return "".join([*kept, text[at:]])
 
 
 def _viewed(path: str, arguments: dict[str, Any], parts: dict[str, Any]) -> Place:

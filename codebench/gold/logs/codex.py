@@ -40,7 +40,7 @@ _CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:)\s*(-?\d+)")
 _BODY = re.compile(r"^(?:.*\n)*?Output:\n")
-_HERE = re.compile(r"apply_patch\s+<<-?\s*['\"]?(\w+)['\"]?\n(.*?)\n\1", re.DOTALL)
+_HERE = re.compile(r"apply_patch\s+<<-?\s*['\"]?(\w+)['\"]?(?=\n)")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
@@ -170,9 +170,9 @@ class _Session:
                 self._patch(key, str(vector[1]), ok=ok)
                 return
             line = unwrapped(vector) if vector else str(command)
-            here = _HERE.search(line)
+            here = _here(line)
             if here:
-                self._patch(key, here[2], ok=ok)
+                self._patch(key, here, ok=ok)
                 return
             root = arguments.get("workdir") or arguments.get("working_directory")
             before = self._tracer.base
@@ -200,6 +200,13 @@ class _Session:
             if isinstance(path, str) and isinstance(one, dict)
         ]
         self._tracer.patched(patches, ok=self._patched[key])
+
+
+def _here(line: str) -> str:
+    """Return the here-document that a shell line gives to apply_patch; empty for any other."""
+    begins = _HERE.search(line)
+    ends = line.find(f"\n{begins[1]}", begins.end() + 1) if begins else -1
+    return line[begins.end() + 1 : ends] if begins and ends >= 0 else ""
 
 
 def _applied_to(path: str, change: Mapping[str, Any]) -> FilePatch:

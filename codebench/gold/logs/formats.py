@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codebench.errors import UsageError
 from codebench.gold.logs import claude_code, codex, openhands, rows, swe_agent, ubi
 from codebench.gold.logs.columns import ColumnMap
 from codebench.gold.logs.skipped import Skipped
-from codebench.gold.logs.streams import json_lines
+from codebench.gold.logs.streams import json_items, json_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from codebench.gold.logs.record import Record
@@ -35,6 +35,7 @@ _READERS = {
     "codex": codex.read,
 }
 _LOOKED_AT = 50
+_UBI_KEYS = {"user_query", "action_name", "query_response_hit_ids"}
 
 
 def read_log(
@@ -114,11 +115,12 @@ def _told(path: Path) -> str:
     if path.suffix in rows.CSV_ENDINGS:
         return "csv"
     if path.suffix == ".json":
-        return "openhands"
+        _, member, first = next(json_items(path, Skipped()), (0, "", None))
+        is_ubi = not member and isinstance(first, dict) and _keys(first) & _UBI_KEYS
+        return "ubi" if is_ubi else "openhands"
     for count, (_, data) in enumerate(json_lines(path, Skipped())):
-        inner = data.get("_source")
-        keys = set(inner if isinstance(inner, dict) else data)
-        if keys & {"user_query", "action_name", "query_response_hit_ids"}:
+        keys = _keys(data)
+        if keys & _UBI_KEYS:
             return "ubi"
         if keys & {"parentUuid", "isSidechain", "sessionId"}:
             return "claude-code"
@@ -132,3 +134,9 @@ def _told(path: Path) -> str:
         if count >= _LOOKED_AT:
             break
     return ""
+
+
+def _keys(data: Mapping[str, Any]) -> set[str]:
+    """Return an event's keys, of what a search engine's document holds where it is one."""
+    inner = data.get("_source")
+    return set(inner if isinstance(inner, dict) else data)

@@ -11,11 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codebench.gold.logs.patches import between, unified
-from codebench.gold.logs.record import Change, Place, lines_of
+from codebench.gold.logs.record import Change, Place, lines_of, whole_number
 from codebench.gold.logs.streams import first_character, json_items, json_lines, word
 from codebench.gold.logs.swe_agent import text_of
 from codebench.gold.logs.times import seconds_of
-from codebench.gold.logs.tracing import FILES, Tracer
+from codebench.gold.logs.tracing import FILES, Tracer, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 ENDINGS = (".json", ".jsonl")
 
 _WORKSPACE = "/workspace"
+_TAGS = ("issue_description", "pr_description", "uploaded_issue")
 _KEPT = 2_000
 """Actions that wait for their observation; one that long without is never answered."""
 
@@ -119,7 +120,8 @@ class _Events:
         name, arguments = event["action"], _inner(event, "args")
         if name == "message":
             if event.get("source") == "user" and not (self.asked and self._taken <= 1):
-                self.tracer.asked(_task(text_of(arguments.get("content") or event.get("message"))))
+                said = text_of(arguments.get("content") or event.get("message"))
+                self.tracer.asked(within(said, _TAGS) or said)
                 self.asked = True
         elif name in {"run", "read", "edit", "write", "grep", "glob"}:
             if len(self._waiting) < _KEPT:
@@ -166,9 +168,8 @@ class _Events:
             changes = [Change(None, new)]
         elif isinstance(arguments.get("old_str"), str):
             changes = [Change(arguments["old_str"], word(arguments.get("new_str")))]
-        elif isinstance(arguments.get("insert_line"), int):
-            text = f"{word(arguments.get('new_str'))}\n"
-            changes = [Change("", text, arguments["insert_line"] + 1)]
+        elif (after := whole_number(arguments.get("insert_line"), 0)) is not None:
+            changes = [Change("", f"{word(arguments.get('new_str'))}\n", after + 1)]
         else:
             changes = [Change(None, _written(arguments))]
         self.tracer.edited(path, changes, ok=ok, created=created)
@@ -222,14 +223,6 @@ def _viewed(path: str, arguments: dict[str, Any]) -> Place:
     if isinstance(start, int) and isinstance(end, int) and 0 < start <= end:
         return Place(path, start, end)
     return Place(path)
-
-
-def _task(text: str) -> str:
-    """Return what was asked, without the instructions that an evaluation puts around it."""
-    for tag in ("issue_description", "pr_description", "uploaded_issue"):
-        if f"<{tag}>" in text and f"</{tag}>" in text:
-            return text.partition(f"<{tag}>")[2].partition(f"</{tag}>")[0].strip()
-    return text
 
 
 def _written(arguments: dict[str, Any]) -> str:

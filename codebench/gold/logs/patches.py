@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from codebench.gold.logs.record import Change
+from codebench.gold.logs.record import Change, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _CONTEXT = 3
 _HEAD = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
-_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$")
+_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.*\S)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,9 @@ def _hunks(lines: Sequence[str], at: int) -> tuple[list[Change], int]:
     changes: list[Change] = []
     while at < len(lines) and lines[at].startswith("@@"):
         head = _HEAD.match(lines[at])
-        start = int(head[1]) + (head[2] == "0") if head else None
+        start = whole_number(head[1], 0) if head else None
+        if head and start is not None and head[2] == "0":  # what is inserted goes after it
+            start += 1
         body: list[str] = []
         at += 1
         while at < len(lines) and (lines[at][:1] in {" ", "+", "-", "\\"} or lines[at] == ""):

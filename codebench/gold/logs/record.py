@@ -13,7 +13,7 @@ LOG, TRAJECTORY = "log", "trajectory"
 """Sources: what people did, and what an agent did."""
 
 _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<start>\d+)(?:(?:-|:|-L)(?P<end>\d+))?$")
-_MAX_LINE = 10**8
+_MAX_NUMBER = 10**8
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,18 +152,22 @@ def place_of(text: str, rank: int = 0) -> Place:
 
 def lines_of(start: Any, end: Any = None) -> tuple[int | None, int | None]:
     """Return a pair of lines from whatever a log wrote; (None, None) where it is no such pair."""
-    first = _line(start)
+    first = whole_number(start)
     if first is None:
         return None, None
-    last = _line(end)
+    last = whole_number(end)
     return first, max(first, last) if last is not None else first
 
 
-def _line(value: Any) -> int | None:
+def whole_number(value: Any, least: int = 1) -> int | None:
+    """Return the line, count or rank that a log wrote, of `least` or more; None for what is none.
+
+    Digits are not enough: `int` takes no "²", and no text of 5,000 digits.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         number = int(value)
     except (ValueError, OverflowError):
         return None
-    return number if 1 <= number <= _MAX_LINE else None
+    return number if least <= number <= _MAX_NUMBER else None

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from codebench.gold.logs.record import LOG, TRAJECTORY, Place, Record, lines_of, place_of
+from codebench.gold.logs.record import (
+    LOG,
+    TRAJECTORY,
+    Place,
+    Record,
+    lines_of,
+    place_of,
+    whole_number,
+)
 from codebench.gold.logs.streams import json_lines, text_lines
 from codebench.gold.logs.times import seconds_of
 from codebench.gold.logs.ubi import COPIED_SECONDS
@@ -47,8 +56,9 @@ def read_csv(path: Path, columns: ColumnMap, skipped: Skipped) -> Iterator[Recor
     delimiter = "\t" if path.suffix == ".tsv" else columns.delimiter
     for line, text in _whole_rows(text_lines(path, skipped)):
         try:
+            # No splitlines: a form feed or U+2028 in a cell ends no row.
             cells = next(
-                csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+                csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
             )
         except (csv.Error, StopIteration) as error:
             skipped.line(path.name, line, f"is not CSV ({error})")
@@ -162,7 +172,7 @@ def _act(record: Record, row: Mapping[str, Any], columns: ColumnMap) -> Record:
     dwell = row["dwell"]
     try:
         seconds = None if dwell is None else float(dwell) * columns.dwell_unit
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise WrongRow("its dwell is not a number") from None
     if seconds is not None and not seconds >= 0:
         raise WrongRow("its dwell is below 0")
@@ -194,8 +204,7 @@ def _place(row: Mapping[str, Any], rank: int = 0) -> Place:
     if isinstance(lines, str):
         first, _, last = lines.replace(":", "-").partition("-")
         lines = [first, last or first]
-    said = row.get("rank")
-    place = place_of(path.strip(), int(str(said)) if str(said).isdecimal() else rank)
+    place = place_of(path.strip(), whole_number(row.get("rank"), 0) or rank)
     if isinstance(lines, list | tuple) and len(lines) == 2:
         start, end = lines_of(*lines)
         place = replace(place, start=start, end=end)

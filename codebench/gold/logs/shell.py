@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from codebench.gold.logs.record import Place, lines_of
+from codebench.gold.logs.record import Place, lines_of, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -94,11 +94,12 @@ def results_of(output: str, only: Place | None = None) -> tuple[Place, ...]:
 def _result(line: str, only: Place | None) -> Place | None:
     hit = _HIT.match(line)
     if hit:
-        number = int(hit["line"])
+        number = whole_number(hit["line"])
         return Place(hit["path"].removeprefix("./"), number, number) if number else None
     own = _LINE_ONLY.match(line)
-    if own and only is not None and int(own["line"]):
-        return Place(only.path, int(own["line"]), int(own["line"]))
+    number = whole_number(own["line"]) if own else None
+    if only is not None and number:
+        return Place(only.path, number, number)
     bare = line.strip()
     return Place(bare.removeprefix("./")) if _PATH.match(bare) else None
 
@@ -235,8 +236,8 @@ def _read(name: str, arguments: list[str]) -> Iterator[Place]:
     count = count or next((flag[1:] for flag, _ in values if flag[1:].isdigit()), "")
     for path in plain:
         if name == "head":
-            yield Place(path, 1, int(count) if count.isdigit() and int(count) else 10)
-        elif name == "tail" and count.startswith("+") and count[1:].isdigit():
-            yield Place(path, max(int(count[1:]), 1), 10**8)
+            yield Place(path, 1, whole_number(count) or 10)
+        elif name == "tail" and count.startswith("+") and whole_number(count, 0) is not None:
+            yield Place(path, whole_number(count) or 1, 10**8)
         else:
             yield Place(path)

@@ -6,16 +6,16 @@ which is the net difference itself. Steps carry no time. SWE-agent 1.x, sweagent
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codebench.gold.logs.patches import unified
-from codebench.gold.logs.record import Change, Place, lines_of
+from codebench.gold.logs.record import Change, Place, lines_of, whole_number
 from codebench.gold.logs.streams import json_items
-from codebench.gold.logs.tracing import FILES, Tracer
+from codebench.gold.logs.tracing import FILES, Tracer, within
+from codebench.reading import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,10 @@ ENDINGS = (".traj",)
 
 _WINDOW = re.compile(r"\[File: (?P<path>\S+) \((?P<total>\d+) lines total\)\]")
 _NUMBERED = re.compile(r"^(\d+):", re.MULTILINE)
-_WRAPPED = re.compile(r"<(pr_description|issue)>\s*(.+?)\s*</\1>", re.DOTALL)
-_ISSUE = re.compile(r"ISSUE:\s*\n(.+?)\n\s*INSTRUCTIONS:", re.DOTALL)
-_RANGE = re.compile(r"^\s*edit\s+(\d+):(\d+)\s*\n(.*?)\n?end_of_edit", re.DOTALL)
+_TAGS = ("pr_description", "issue")
+_ISSUE = re.compile(r"ISSUE:[^\S\n]*\n")
+_INSTRUCTIONS = re.compile(r"^[^\S\n]*INSTRUCTIONS:", re.MULTILINE)
+_RANGE = re.compile(r"^\s*edit\s+(\d+):(\d+)(?:[^\S\n]*\n)++(.*?)\n?end_of_edit", re.DOTALL)
 _FAILED = re.compile(
     r"\A\s*(?:error\b|usage:|invalid|file \S+ (?:not found|does not exist)|no file open|"
     r"no replacement was performed|traceback \(most recent|the path \S+ does not exist|"
@@ -80,8 +81,7 @@ class _Run:
         if data.get("role") != "user" or data.get("is_demo") or self._said:
             return
         text = text_of(data.get("content"))
-        wrapped, issue = _WRAPPED.search(text), _ISSUE.search(text)
-        self._said = wrapped[2] if wrapped else issue[1] if issue else text
+        self._said = within(text, _TAGS) or _issue(text) or text
 
     def info(self, data: dict[str, Any]) -> None:
         """Take the patch that was submitted."""
@@ -92,8 +92,8 @@ class _Run:
     def config(self, value: Any) -> None:
         """Take the task and the commit from the configuration, which may be JSON in a string."""
         try:
-            data = json.loads(value) if isinstance(value, str) else value
-        except (ValueError, RecursionError):
+            data = parse_json(value) if isinstance(value, str) else value
+        except ValueError:
             return
         data = data if isinstance(data, dict) else {}
         problem = _inner(data, "problem_statement")
@@ -125,7 +125,7 @@ class _Run:
         state = data.get("state")
         if isinstance(state, str):
             try:
-                state = json.loads(state)
+                state = parse_json(state)
             except ValueError:
                 state = None
         folder = state.get("working_dir") if isinstance(state, dict) else None
@@ -135,8 +135,10 @@ class _Run:
         action, output = data["action"].strip(), text_of(data.get("observation"))
         ranged = _RANGE.match(action)
         if ranged:
-            change = Change("", f"{ranged[3]}\n", int(ranged[1]), until=int(ranged[2]))
-            self._tracer.edited(self._open, [change], ok=not _failed(output))
+            first, last = whole_number(ranged[1]), whole_number(ranged[2])
+            change = Change("", f"{ranged[3]}\n", first, until=last)
+            known = first is not None and last is not None
+            self._tracer.edited(self._open, [change], ok=known and not _failed(output))
             return
         try:
             words = shlex.split(action)
@@ -163,8 +165,8 @@ class _Run:
             change = Change(rest[0], rest[1], every="replace-all" in rest[2:])
             self._tracer.edited(self._open, [change], ok=ok)
         elif name == "insert" and rest:
-            line = int(rest[1]) + 1 if rest[1:] and rest[1].isdigit() else None
-            self._tracer.edited(self._open, [Change("", f"{rest[0]}\n", line)], ok=ok)
+            after = whole_number(rest[1], 0) if rest[1:] else None
+            self._tracer.edited(self._open, [_inserted(rest[0], after)], ok=ok)
         elif name == "str_replace_editor" and len(rest) >= 2:
             self._editor(rest[0], rest[1], _flags(rest[2:]), output, ok=ok)
         else:
@@ -185,10 +187,9 @@ class _Run:
             change = Change(first.get("old_str", ""), first.get("new_str", ""))
             self._tracer.edited(path, [change], ok=ok)
         elif verb == "insert":
-            line = first.get("insert_line", "")
-            at = int(line) + 1 if line.isdigit() else None
-            text = f"{first.get('new_str', '')}\n"
-            self._tracer.edited(path, [Change("", text, at)], ok=ok)
+            after = whole_number(first.get("insert_line"), 0)
+            change = _inserted(first.get("new_str", ""), after)
+            self._tracer.edited(path, [change], ok=ok)
         elif verb == _UNDONE and ok:
             self._undo(path)
 
@@ -204,9 +205,21 @@ class _Run:
     def _shown(self, path: str, output: str) -> None:
         window = _WINDOW.search(output)
         self._open = window["path"] if window else path
-        numbers = [int(number) for number in _NUMBERED.findall(output)]
+        numbers = _NUMBERED.findall(output)
         start, end = lines_of(numbers[0], numbers[-1]) if numbers else (None, None)
         self._tracer.read(Place(self._open, start, end), output, ok=bool(window))
+
+
+def _issue(text: str) -> str:
+    """Return what stands between the headings of a prompt; empty where it has none."""
+    begins = _ISSUE.search(text)
+    ends = _INSTRUCTIONS.search(text, begins.end()) if begins else None
+    return text[begins.end() : ends.start()].strip() if begins and ends else ""
+
+
+def _inserted(text: str, after: int | None) -> Change:
+    """Return the insertion of lines after a line; 0 is the beginning of the file."""
+    return Change("", f"{text}\n", None if after is None else after + 1)
 
 
 def _failed(output: str) -> bool:

@@ -18,6 +18,18 @@ FILES = "files"
 """The `retriever` of a search by file name; its pattern says nothing of code."""
 
 
+def within(text: str, tags: Sequence[str]) -> str:
+    """Return what the first of some tags holds, without the instructions around it; else nothing.
+
+    It is looked for, not matched: a pattern takes the square of an unclosed tag's text.
+    """
+    for tag in tags:
+        inside, closed, _ = text.partition(f"<{tag}>")[2].partition(f"</{tag}>")
+        if closed and inside.strip():
+            return inside.strip()
+    return ""
+
+
 class Tracer:
     """Gathers the records of one trajectory.
 
