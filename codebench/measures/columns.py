@@ -307,18 +307,22 @@ def _fits(columns: Columns, queries: int) -> bool:
     """Whether the lengths agree, so that no measure reads beside its query."""
     own = (columns.query, columns.repeat, columns.status, columns.latency_ns)
     ranks = columns.ranks
-    ragged: list[tuple[Array, Array]] = [(ranks.places.ends, ranks.places.ranks)]
-    ragged += [(level.ends, level.ranks) for level in ranks.levels.values()]
+    places = ranks.places
+    ragged: list[tuple[Array, Array, tuple[Array | None, ...]]] = [
+        (places.ends, places.ranks, (places.grades, places.weights, places.bytes_read)),
+        *((level.ends, level.ranks, (level.bytes_read,)) for level in ranks.levels.values()),
+    ]
     return (
         len({len(column) for column in own}) == 1
         and len(ranks.returned) == queries
-        and (not len(columns.query) or (columns.query.min() >= 0 and columns.query.max() < queries))
+        and (not len(columns.query) or columns.query.max() < queries)
         and all(len(level.units) == queries for level in ranks.levels.values())
         and all(
             len(ends) == queries
             and bool(np.all(np.diff(ends, prepend=0) >= 0))
             and (int(ends[-1]) if queries else 0) == len(rows)
-            for ends, rows in ragged
+            and all(column is None or len(column) == len(rows) for column in beside)
+            for ends, rows, beside in ragged
         )
     )
 
