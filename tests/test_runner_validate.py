@@ -13,14 +13,9 @@ from hypothesis import strategies as st
 
 from codebench.grading import canonical_path
 from codebench.model import Hit
+from codebench.results.tally import UNKNOWN
 from codebench.runner.raw import is_list, raw_row
-from codebench.runner.validate import (
-    CLIPPED,
-    CUT,
-    UNKNOWN,
-    InvalidOutput,
-    validate,
-)
+from codebench.runner.validate import CLIPPED, CUT, InvalidOutput, validate
 
 ROOT = "/corpus"
 LENGTHS = {"a.py": 10, "d/b.py": 5}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codebench.measures.latency import load_curve
+from codebench.report.oddities import oddity_data
 from codebench.report.text import NONE, milliseconds, queries, table
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _milliseconds(nanoseconds: int | None) -> str:
 def measuring_data(one: Scored) -> dict[str, Any]:
     """Return how a retriever was measured, as JSON data."""
     run = one.run
-    data: dict[str, Any] = {"restarts": run.restarts}
+    data: dict[str, Any] = {"restarts": run.restarts, **oddity_data(one)}
     if run.latency_doubt:
         data["latency_doubt"] = run.latency_doubt
     if run.left:

@@ -10,6 +10,7 @@ from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
 from codebench.report.label_source import label_notes
 from codebench.report.measuring import load_table, measuring_notes, updates_table
+from codebench.report.oddities import oddity_notes
 from codebench.report.standing import standing_notes
 from codebench.report.oddities import oddity_notes
 from codebench.report.sweeps import sweeps_data, sweeps_text
@@ -200,6 +201,7 @@ def run_notes(scored: ScoredRun) -> list[str]:
             counts = ", ".join(f"{count} {status}" for status, count in failures.items())
             error = one.run.first_error
             notes.append(f"{one.name}: {counts}" + (f" (first: {error})" if error else ""))
+        notes += oddity_notes(one)
         notes += oddity_notes(one)
         notes += [f"{one.name}: {note}" for note in one.evaluation.notes] if one.evaluation else []
     if not scored.run.complete:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from codebench.runner.validate import CUT, UNKNOWN
+from codebench.results.tally import UNKNOWN
+from codebench.runner.validate import CUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

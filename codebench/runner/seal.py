@@ -22,6 +22,7 @@ from codebench.reading import Faults
 from codebench.results.layout import ANSWERS, ASKED, COLUMNS, PACKED, columns_file
 from codebench.results.rows import last_state, read_rows
 from codebench.results.stored import answers_key, columns_key
+from codebench.results.tally import Counting
 from codebench.suite import cluster_of, gold_digest, is_judged, rel_of, repository_of
 from codebench.wire import hit_from
 
@@ -124,7 +125,7 @@ class _Grader:
         about: dict[str, Any] = {"rows": [], "first_ns": None}
         builder = RanksBuilder(len(self._queries))
         graded = bytearray(len(self._queries))
-        faults = Faults(raw)
+        faults, counting = Faults(raw), Counting()
         waited = 0
         for _, row in read_rows(raw, faults):
             if row.get("kind") != "answer":
@@ -141,7 +142,10 @@ class _Grader:
             if number == 0:
                 graded[at] = 1
                 hits = row.get("hits", ()) if state == "ok" else ()
-                builder.add(at, self._reached(at, [hit_from(hit) for hit in hits]))
+                own = [hit_from(hit) for hit in hits]
+                builder.add(at, self._reached(at, own))
+                if state == "ok":
+                    counting.add(own, row.get("repairs", {}))
             if state != "ok" and row.get("error"):
                 about.setdefault("first_error", row["error"])
             waited += row.get("waited_ns", 0)
@@ -154,7 +158,7 @@ class _Grader:
         for at, done in enumerate(graded):
             if not done:
                 builder.add(at, self._reached(at, ()))
-        about["waited_ns"] = waited
+        about |= {"waited_ns": waited, "tally": counting.tally().row()}
         return Columns(
             query=np.array(query, np.int32),
             repeat=np.array(repeat, np.int32),

@@ -1,0 +1,74 @@
+"""What is odd about answers of which none failed: empty, alike, of other files, or mended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from codebench.reading import plain_line
+from codebench.report.text import queries
+from codebench.results.tally import UNKNOWN
+from codebench.runner.validate import CLIPPED, CUT
+
+if TYPE_CHECKING:
+    from codebench.results.tally import Tally
+    from codebench.scored import Scored
+
+_MENDED = {
+    UNKNOWN: "{hits} in {answers} of {good} answers are in no file of the corpus",
+    CUT: "{hits} beyond the depth were cut off, in {answers} of {good} answers",
+    CLIPPED: "{hits} with lines beyond their file were clipped, in {answers} of {good} answers",
+}
+_FEWEST = 3
+"""Answers that must be alike before that is no chance."""
+
+_LONGEST = 80
+
+
+def oddity_notes(one: Scored) -> list[str]:
+    """Return what is odd about a retriever's good answers, a line each."""
+    tally = one.run.tally
+    if one.floor or tally is None or not tally.good:
+        return []
+    notes = []
+    if tally.empty == tally.good:
+        notes.append(f"its answers to all {queries(tally.good)} are empty")
+    elif tally.alike == tally.good >= _FEWEST:
+        notes.append(f"the same hits for all {queries(tally.good)}")
+    if tally.astray:
+        notes.append(
+            f"{tally.astray} of {tally.good} answers name only files that are not in the corpus "
+            f"(first: {plain_line(tally.stray)[:_LONGEST]})"
+        )
+    notes += [
+        words.format(hits=_hits(tally.hits[kind]), answers=tally.answers[kind], good=tally.good)
+        for kind, words in _MENDED.items()
+        if kind in tally.hits and not (kind == UNKNOWN and _all_astray(tally))
+    ]
+    return [f"{one.name}: {note}" for note in notes]
+
+
+def oddity_data(one: Scored) -> dict[str, Any]:
+    """Return the same as JSON data; what is not there is left out."""
+    tally = one.run.tally
+    if tally is None:
+        return {}
+    data: dict[str, Any] = {}
+    if tally.empty:
+        data["empty"] = tally.empty
+    if tally.astray:
+        data["astray"] = tally.astray
+    if tally.hits:
+        data["repairs"] = {
+            kind: {"times": times, "answers": tally.answers[kind]}
+            for kind, times in tally.hits.items()
+        }
+    return data
+
+
+def _all_astray(tally: Tally) -> bool:
+    """Whether the answers astray are all that have hits in no file: then they are told already."""
+    return tally.answers[UNKNOWN] == tally.astray
+
+
+def _hits(count: int) -> str:
+    return f"{count} hit" if count == 1 else f"{count} hits"
