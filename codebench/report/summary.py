@@ -12,7 +12,6 @@ from codebench.report.label_source import label_notes
 from codebench.report.measuring import load_table, measuring_notes, updates_table
 from codebench.report.oddities import oddity_notes
 from codebench.report.standing import standing_notes
-from codebench.report.oddities import oddity_notes
 from codebench.report.sweeps import sweeps_data, sweeps_text
 from codebench.report.text import (
     NONE,
@@ -201,7 +200,6 @@ def run_notes(scored: ScoredRun) -> list[str]:
             counts = ", ".join(f"{count} {status}" for status, count in failures.items())
             error = one.run.first_error
             notes.append(f"{one.name}: {counts}" + (f" (first: {error})" if error else ""))
-        notes += oddity_notes(one)
         notes += oddity_notes(one)
         notes += [f"{one.name}: {note}" for note in one.evaluation.notes] if one.evaluation else []
     if not scored.run.complete:
