@@ -223,9 +223,14 @@ class _Asked:
         label = label_commit(pairs)
         if label.verdict:
             self._counts[label.verdict] += 1
+        stored = {
+            chunk.id: chunk
+            for path in dict.fromkeys(chunk.path for chunk in label.targets)
+            for chunk in corpus.by_path[path].chunks
+        }
         return tuple(
             Target(chunk.path, chunk.id, fingerprint=chunk.fingerprint, masked=chunk.masked)
-            for chunk in label.targets
+            for chunk in (stored[one.id] for one in label.targets if one.id in stored)
         )
 
 
@@ -238,8 +243,10 @@ def _pairs(patch: str, corpus: Corpus) -> list[FilePair]:
         old = corpus.by_path.get(one.old_path) if one.old_path else None
         if one.old_path and old is None:
             raise PatchError(f"{one.old_path} is not in the corpus")
-        text = "".join(corpus.lines(one.old_path)) if old else ""
-        new = patched(text.replace("\r\n", "\n"), one.hunks) if one.new_path else None
-        table = None if new is None else file_table(one.new_path, new.encode())
-        pairs.append(FilePair(old, table))
+        text = "".join(corpus.lines(one.old_path)).replace("\r\n", "\n") if old else ""
+        new = patched(text, one.hunks) if one.new_path else None
+        # Both sides are read as text: what is no UTF-8 is alike on both, and so is every newline.
+        before = file_table(one.old_path, text.encode()) if old else None
+        after = None if new is None else file_table(one.new_path, new.encode())
+        pairs.append(FilePair(before, after))
     return pairs

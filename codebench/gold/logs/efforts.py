@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from codebench.corpus.chunks import file_table_of
@@ -139,7 +140,13 @@ def _net_symbols(
             texts[path] = after
     pairs = list(_pairs(texts, tree, outliner))
     label = label_commit(pairs)
-    return label.targets, label.verdict, unfit
+    return tuple(_in_tree(chunk, tree) for chunk in label.targets), label.verdict, unfit
+
+
+def _in_tree(chunk: Chunk, tree: Tree) -> Chunk:
+    """Return a chunk as the commit holds it."""
+    table = tree.table(chunk.path)
+    return next((one for one in (table.chunks if table else ()) if one.id == chunk.id), chunk)
 
 
 def _text(tree: Tree, path: str) -> str | None:
@@ -148,14 +155,27 @@ def _text(tree: Tree, path: str) -> str | None:
 
 
 def _pairs(texts: Mapping[str, str], tree: Tree, outliner: Outliner) -> Iterator[FilePair]:
-    contents = {path: text.encode("utf-8", "replace") for path, text in sorted(texts.items())}
-    keys = {path: (blob_id(data), language_of(path)) for path, data in contents.items()}
-    outlines = dict(outliner.parse((keys[path], data) for path, data in contents.items()))
-    for path in contents:
+    """Yield files before and after, both as text: what is no UTF-8 is alike on both sides."""
+    after = {path: texts[path].encode("utf-8", "replace") for path in sorted(texts)}
+    before = {path: (_text(tree, path) or "").encode("utf-8", "replace") for path in after}
+    decoded = {path: data for path, data in before.items() if data != tree.bytes(path)}
+    outlines = dict(
+        outliner.parse(
+            (_blob(path, data), data) for path, data in chain(after.items(), decoded.items())
+        )
+    )
+    for path, data in after.items():
         old = tree.table(path)
-        if old is not None and keys[path] in outlines:
-            new: FileTable = file_table_of(path, outlines[keys[path]])
-            yield FilePair(old, new)
+        if old is not None and path in decoded:
+            again = outlines.get(_blob(path, decoded[path]))
+            old = file_table_of(path, again) if again is not None else None
+        outline = outlines.get(_blob(path, data))
+        if old is not None and outline is not None:
+            yield FilePair(old, file_table_of(path, outline))
+
+
+def _blob(path: str, data: bytes) -> tuple[str, str]:
+    return blob_id(data), language_of(path)
 
 
 def _read(
