@@ -61,9 +61,12 @@ def test_p_without_ties_is_scipys_exact_one(n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [8, 15, 40])
-def test_p_with_ties_is_scipys_approximation(n: int) -> None:
+@pytest.mark.parametrize("both", [False, True])
+def test_p_with_ties_is_scipys_approximation(n: int, *, both: bool) -> None:
     for seed in range(10):
         first, second = pairs(n, seed, ties=True)
+        if both:
+            second = [round(value / 3) for value in second]
         expected = stats.kendalltau(first, second, method="asymptotic").pvalue
         assert kendall_p(first, second) == pytest.approx(expected, rel=1e-9)
 
@@ -133,6 +136,9 @@ def test_what_has_no_correlation_or_no_interval() -> None:
     assert kendall([], []).value is None
     perfect = kendall([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6])
     assert (perfect.value, perfect.low) == (1.0, None)
+    # Without a cut these are 1.0000000000000002 and its opposite.
+    assert pearson([3, 5, 6], [7, 11, 13]).value == 1.0
+    assert pearson([9, 1, 9], [-26, -2, -26]).value == -1.0
     few = pearson([1, 2, 4], [1, 3, 2])
     assert few.value is not None
     assert few.low is None

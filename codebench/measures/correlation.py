@@ -98,7 +98,7 @@ def _pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
     away = [value - means[0] for value in first], [value - means[1] for value in second]
     sizes = [math.sqrt(math.fsum(value * value for value in own)) for own in away]
     if any(
-        size <= _ROUNDING * max(map(abs, own), default=0.0)
+        size <= _ROUNDING * max(map(abs, own))
         for size, own in zip(sizes, (first, second), strict=True)
     ):
         return None
@@ -109,9 +109,10 @@ def _pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
+    """Return each value's rank, counted from 0: a correlation reads only how they differ."""
     order = sorted(values)
     places: dict[float, list[int]] = {}
-    for place, value in enumerate(order, start=1):
+    for place, value in enumerate(order):
         places.setdefault(value, []).append(place)
     return [fmean(places[value]) for value in values]
 
@@ -137,7 +138,7 @@ def _tau(first: Sequence[float], second: Sequence[float]) -> float | None:
     ]
     if not all(untied):
         return None
-    return max(-1.0, min(1.0, _score(first, second) / math.sqrt(untied[0] * untied[1])))
+    return _score(first, second) / math.sqrt(untied[0] * untied[1])
 
 
 def _exact(n: int, score: int) -> float:
