@@ -6,6 +6,7 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from tests.repositories import Ended, in_child
 
@@ -24,10 +25,14 @@ class Silent(Retriever):
 """
 RUN = """\
 from codebench.cli.main import main
+from codebench.corpus.outliner import Outliner
 from codebench.git import commands
+from codebench.gold import workshop
 commands.ANSWER_SECONDS = commands.SILENCE_SECONDS = float(sys.argv[1])
 commands.MEMORY_BYTES = int(sys.argv[2])
-raise SystemExit(main(sys.argv[3:]))
+if sys.argv[3] == "here":
+    workshop.Outliner = lambda cache, jobs: Outliner(cache, jobs or 1)
+raise SystemExit(main(sys.argv[4:]))
 """
 ORDINARY = 300 << 20
 """Bytes of memory that no attack but those on git itself can exceed."""
@@ -58,8 +63,12 @@ class Attack:
         patience: float = 60,
         memory: int = 2 << 30,
         timeout: float = 120,
+        parsed: Literal["here", "apart"] = "here",
     ) -> Ended:
-        """Run `codebench run`, and hold what must hold of every end."""
+        """Run `codebench run`, and hold what must hold of every end.
+
+        Files are parsed in its own process, where nothing else is asked for: it is much quicker.
+        """
         (self.folder / "silent.py").write_text(ADAPTER)
         self.marker.unlink(missing_ok=True)
         before = self._everything()
@@ -67,6 +76,7 @@ class Attack:
             RUN,
             patience,
             memory,
+            parsed,
             "run",
             target,
             "-r",
@@ -82,7 +92,7 @@ class Attack:
         assert not self.marker.exists(), self.marker.read_text()
         assert self._everything() == before
         assert ended.status in {0, 2}, ended.stderr
-        assert "Traceback" not in ended.stderr
+        assert "Traceback" not in ended.stderr, ended.stderr
         if ended.status == 2:
             assert ended.stderr.rstrip("\n").split("\n")[-1].startswith("codebench: ")
             assert ended.stderr.count("codebench: ") == 1
