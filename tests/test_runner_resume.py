@@ -320,29 +320,71 @@ def run_json(words: Sequence[str]) -> dict[str, Any]:
     return data
 
 
+TWICE = dataclasses.replace(QUICK, repeats=2)
+
+
+class Deadly(list[Any]):
+    """Events that kill the process that hears one too many."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+
+    def append(self, event: Any) -> None:
+        super().append(event)
+        if len(self) == self.most:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def status_of_run(lab: Lab, most: int) -> int:
+    """Go on with a run in a child that kills itself at an event; return its exit status."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            lab.heard = Deadly(most)
+            lab.run("Sleeps SleepsBeside", TEXTS, TWICE, resume=Resume())
+        finally:
+            os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_ten_kills_change_nothing(lab: Lab) -> None:
+    wanted = answers_of(lab.run("Sleeps SleepsBeside", TEXTS, TWICE))
+    shutil.rmtree(lab.folder / "out")
+    source = random.Random(5)  # noqa: S311
+    ends = [status_of_run(lab, source.randint(2, 12)) for _ in range(10)]
+    assert ends == [-signal.SIGKILL] * 10
+    found = lab.run("Sleeps SleepsBeside", TEXTS, TWICE, resume=Resume())
+    runs = [path for path in (lab.folder / "out").iterdir() if (path / "manifest.json").exists()]
+    assert runs == [found.path]
+    assert answers_of(found) == wanted
+    assert found.complete
+    for one in found.retrievers:
+        asked = [(answer.query, answer.repeat) for answer in one.answers]
+        assert len(set(asked)) == len(asked)
+
+
 @pytest.mark.slow
-def test_ten_kills_change_nothing(tmp_path: Path) -> None:
+def test_a_kill_at_any_moment_changes_nothing(tmp_path: Path) -> None:
     write_perfect(tmp_path)
     began = time.monotonic()
     calm = run_json(command(tmp_path, tmp_path / "calm"))
     whole = time.monotonic() - began
     source = random.Random(5)  # noqa: S311
-    kills = tries = 0
-    while kills < 10:
-        tries += 1
-        assert tries < 60, "too few runs lived until they were killed"
+    for _ in range(60):
         with subprocess.Popen(
             command(tmp_path, tmp_path / "wild", "--resume"),
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             env=os.environ | {"PYTHONPATH": str(Path.cwd())},
         ) as child:  # fmt: skip
             time.sleep(whole * source.uniform(0.2, 0.9))
-            if child.poll() is None:
-                child.send_signal(signal.SIGKILL)
-                kills += 1
-                continue
-        # It came to its end before: the kills that follow go to a run that begins anew.
-        shutil.rmtree(tmp_path / "wild")
+            alive = child.poll() is None
+            child.kill()
+        if alive:
+            break
+        shutil.rmtree(tmp_path / "wild")  # it came to its end before
+    else:
+        pytest.fail("no run lived until it was killed")
     wild = run_json(command(tmp_path, tmp_path / "wild", "--resume"))
     runs = [path for path in (tmp_path / "wild").iterdir() if (path / "manifest.json").exists()]
     assert len(runs) == 1
