@@ -31,6 +31,13 @@ def test_help_ends_with_examples_that_parse(
     assert max(map(len, out.splitlines())) <= 100
 
 
+def test_help_takes_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "suite", "build"]) == 0
+    assert capsys.readouterr().out.startswith("usage: codebench suite build [")
+    assert main(["help", "rnu"]) == 2
+    assert "did you mean run?" in capsys.readouterr().err
+
+
 def test_every_verb_and_action_is_in_the_tree() -> None:
     assert {words.split()[0] for words in ALL} == set(VERBS)
     assert sum(words.startswith("suite ") for words in ALL) == len(ALL["suite"].commands) == 7

@@ -112,6 +112,8 @@ def _stopped(stop: KeyboardInterrupt) -> int:
 
 
 def _dispatch(arguments: Sequence[str]) -> int:
+    if len(arguments) > 1 and arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] in {"-h", "--help", "help"}:
         print(_help())
         return 0 if arguments else 2
