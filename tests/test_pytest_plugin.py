@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
+from codebench.cli.main import main
 from tests.test_layers import HEAVY, loaded_by
 
 pytest_plugins = ("pytester",)
@@ -87,10 +86,7 @@ def test_against_a_baseline(project: Project) -> None:
     words = ["run", "tiny", "-r", "my_tool.py:Names", "-o", "local", "--repeats", "1"]
     for word in (words, ["gate", "RUN", "--accept"]):
         (found,) = [p.name for p in root.glob("local/2*")] or [""]
-        asked = [part.replace("RUN", f"local/{found}") for part in word]
-        subprocess.run(
-            [sys.executable, "-m", "codebench", *asked], check=True, cwd=root, capture_output=True
-        )
+        assert main([part.replace("RUN", f"local/{found}") for part in word]) == 0
     (root / "gate.yaml").write_text("limits: [R(rel=3)@10:-0.02, failed:0]\n")
     body = """
 def test_gate(codebench_gate):
