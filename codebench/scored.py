@@ -70,7 +70,7 @@ class ScoredRun:
         """
         own = [one for one in self.retrievers if not one.floor]
         if own and not any(one.answered for one in own):
-            raise nothing_answered(self.run.path, own)
+            raise nothing_answered(self.run.path, [one.run for one in own])
 
     @property
     def sound(self) -> bool:
@@ -80,9 +80,9 @@ class ScoredRun:
         )
 
 
-def nothing_answered(run: Path, silent: Sequence[Scored]) -> NothingMeasured:
+def nothing_answered(run: Path, silent: Sequence[RetrieverRun]) -> NothingMeasured:
     """Return the error that no retriever of a run answered anything, with the reason of each."""
     reasons = "; ".join(
-        f"{one.name}: {one.run.reason or one.run.first_error or one.run.state}" for one in silent
+        f"{one.candidate.name}: {one.reason or one.first_error or one.state}" for one in silent
     )
     return NothingMeasured(f"{run}: no retriever answered anything ({reasons})")

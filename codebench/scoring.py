@@ -84,7 +84,7 @@ def score(run: Run, measures: Sequence[Measure | str], only: Sequence[str] = ())
         scored.append(Scored(name, floor, one, evaluation, _latency(one)))
     evaluated = [one.evaluation for one in scored if one.evaluation is not None]
     if not evaluated:
-        raise nothing_answered(run.path, scored)
+        raise nothing_answered(run.path, [one.run for one in scored])
     digest = suite_digest(suite) if run.asked is None else run.asked.suite
     return ScoredRun(run, suite, digest, evaluated[0].measures, tuple(scored))
 

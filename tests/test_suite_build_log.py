@@ -349,6 +349,16 @@ def test_replay(
     table = capsys.readouterr().out
     assert "bm25" in table
     assert "2 of 2 trajectories searched by content" in table
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "from codebench import Retriever\n\n"
+        "class Bad(Retriever):\n"
+        "    def index(self, corpus): raise ValueError('no room')\n"
+        "    def search(self, text, k): return []\n"
+    )
+    assert main([*words, "-r", str(bad)]) == 3
+    assert main(["replay", str(tmp_path / "s"), "-r", str(bad), *words[4:]]) == 2
+    assert "no retriever answered anything" in capsys.readouterr().err
 
 
 def test_replay_wants_trajectories(

@@ -67,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.report.replay import replay_text  # noqa: PLC0415
     from codebench.results import read_run  # noqa: PLC0415
     from codebench.runner.plan import RunSettings  # noqa: PLC0415
+    from codebench.scored import nothing_answered  # noqa: PLC0415
 
     folder = suite_folder(arguments.suite)
     if folder is None:
@@ -106,8 +107,10 @@ def run(arguments: argparse.Namespace) -> int:
         run=str(place),
     )
     show(text, arguments.format)
-    sound = done.complete and not any(one.failed for own in found.values() for one in own)
-    return 0 if sound else FAILED
+    tasks = [one for own in found.values() for one in own]
+    if all(one.failed == one.steps for one in tasks):
+        raise nothing_answered(place, done.retrievers)
+    return 0 if done.complete and not any(one.failed for one in tasks) else FAILED
 
 
 def _ask(
