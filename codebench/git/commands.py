@@ -25,6 +25,8 @@ MEMORY_BYTES = 2 << 30
 SILENCE_SECONDS = 600.0
 ANSWER_SECONDS = 60.0
 
+_NEEDED = "2.32"
+
 _READ = 1 << 16
 _ANSWER = re.compile(rb"(?P<id>[0-9a-f]+) (?:blob (?P<size>\d+)|(?:tree|commit|tag) \d+|missing)\n")
 
@@ -207,8 +209,25 @@ def run(
     try:
         running = git.execute(["git", *what], as_process=True, **how)
     except GitCommandNotFound:
-        raise GitError("git is not installed, or not on PATH; install git 2.30 or later") from None
+        raise GitError(
+            f"git is not installed, or not on PATH; install git {_NEEDED} or later"
+        ) from None
     return Command(running, failure, SILENCE_SECONDS if patient else ANSWER_SECONDS)
+
+
+def check_version(git: Git) -> None:
+    """Check that git is not too old; a version that cannot be told is taken.
+
+    Older ones do not know how to read nobody's configuration (2.32), how to show a merge against
+    its first parent (2.31), or where options end (2.30).
+
+    Raises:
+        GitError: it is too old, or not installed.
+    """
+    said = output(git, ["version"], "git does not tell its version").strip()
+    found = re.match(r"git version (\d+)\.(\d+)", said)
+    if found and (int(found[1]), int(found[2])) < tuple(map(int, _NEEDED.split("."))):
+        raise GitError(f"{said} is too old; install git {_NEEDED} or later")
 
 
 def output(

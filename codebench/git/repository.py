@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codebench.errors import GitError
-from codebench.git.commands import output, program
+from codebench.git.commands import check_version, output, program
 
 _PROTOCOLS = "file:git:http:https:ssh"
 DEFUSED = (
@@ -55,6 +55,7 @@ def locate(path: Path) -> Repository:
     Raises:
         GitError: there is none, or git cannot read it.
     """
+    check_version(program(path))
     own = path / ".git"
     # A broken `.git` would be passed over, and the repository around this one taken for it.
     git = program(path, **({"GIT_DIR": str(own.absolute())} if os.path.lexists(own) else {}))
@@ -106,7 +107,8 @@ def clone(url: str, folder: Path) -> None:
     Raises:
         GitError: with git's own last line.
     """
-    git = program(Path.cwd(), GIT_ALLOW_PROTOCOL=_PROTOCOLS)
+    git = program(folder.parent, GIT_ALLOW_PROTOCOL=_PROTOCOLS)
+    check_version(git)
     what = ["clone", "--bare", "--quiet", "--template=", "--end-of-options", url, str(folder)]
     output(git, what, f"cannot clone {url}", keep_reason=True, patient=True)
 
