@@ -25,6 +25,7 @@ LAYERS = {
     "reading": 0,
     "vectors": 0,
     "watch": 0,
+    "writing": 0,
     "adapter": 1,
     "git": 1,
     "grading": 1,

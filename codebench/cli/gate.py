@@ -224,8 +224,10 @@ def _tell_error(arguments: argparse.Namespace, error: CodebenchError) -> None:
 
 
 def _write(path: Path, text: str) -> None:
+    from codebench.writing import write_file  # noqa: PLC0415  # `--help` writes nothing
+
     try:
-        path.write_text(text, encoding="utf-8")
+        write_file(path, text)
     except OSError as error:
         raise ResultsError(f"{path}: cannot be written ({error.strerror})") from None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from typing import TYPE_CHECKING
 
 from codebench.cli.options import RUN, add_measures, as_path, exit_code, stored
@@ -12,7 +10,6 @@ from codebench.errors import NoBaseline, ResultsError, UsageError
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
 
 _EXAMPLES = (
@@ -57,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.report.page.board import measures_for  # noqa: PLC0415  # wrong words first
     from codebench.report.page.document import page  # noqa: PLC0415
     from codebench.scoring import depth_of, score_run  # noqa: PLC0415
+    from codebench.writing import write_file  # noqa: PLC0415
 
     depth = min(depth_of(path) for path in arguments.runs)
     scored = [score_run(path, measures_for(depth, asked)) for path in arguments.runs]
@@ -67,19 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
                 "runs of one suite (`codebench compare` names what differs)"
             )
     text = page(scored, asked)
-    _write(arguments.output, text)
+    try:
+        write_file(arguments.output, text)
+    except OSError as error:
+        raise ResultsError(
+            f"{arguments.output}: the report cannot be written ({error.strerror or error})"
+        ) from None
     print(f"{arguments.output}: {len(text.encode()) / 1e6:.2f} MB, opens offline in any browser")
     return exit_code(scored)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write the whole file or nothing."""
-    scratch = path.with_name(f".{path.name[:100]}-{secrets.token_hex(6)}")
-    try:
-        scratch.write_text(text, "utf-8")
-        os.replace(scratch, path)  # noqa: PTH105  # says that what is there is replaced
-    except OSError as error:
-        scratch.unlink(missing_ok=True)
-        raise ResultsError(
-            f"{path}: the report cannot be written ({error.strerror or error})"
-        ) from None

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench.corpus.outliner import MAX_BYTES
-from codebench.corpus.snapshot import corpus_digest, is_safe, is_text, open_directory
+from codebench.corpus.snapshot import corpus_digest, is_safe, is_text, open_directory, put
 from codebench.errors import CorpusError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from codebench.corpus.outliner import Outliner
     from codebench.corpus.snapshot import SnapshotRules
@@ -59,10 +59,10 @@ def open_installed(
             raise CorpusError(f"{root}: holds none of the files that the suite is asked of")
         place = cache / f"installed-{corpus_digest(digests).partition(':')[2][:20]}"
         if not (place / "corpus.json").is_file():
-            _write(contents, digests, place)
+            _write(contents, digests, place, (place / "corpus.json").is_file)
         corpus = open_directory(place / "files", outliner)
         if corpus.digest != corpus_digest(digests):  # somebody edited the copy
-            _write(contents, digests, place)
+            _write(contents, digests, place, lambda: False)
             corpus = open_directory(place / "files", outliner)
     except OSError as error:
         raise CorpusError(
@@ -106,7 +106,12 @@ def _left_out(folder: str, rules: SnapshotRules) -> bool:
     return any(glob.endswith("*") and fnmatch.fnmatchcase(folder, glob) for glob in rules.exclude)
 
 
-def _write(contents: Mapping[str, bytes], digests: Mapping[str, str], place: Path) -> None:
+def _write(
+    contents: Mapping[str, bytes],
+    digests: Mapping[str, str],
+    place: Path,
+    is_whole: Callable[[], bool],
+) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=".making-", dir=place.parent))
     try:
@@ -118,8 +123,6 @@ def _write(contents: Mapping[str, bytes], digests: Mapping[str, str], place: Pat
         about = {"digest": corpus_digest(digests), "files": dict(digests)}
         # The digest stands first: who looks for a corpus reads no more of the others.
         (scratch / "corpus.json").write_text(json.dumps(about, sort_keys=True), "utf-8")
-        shutil.rmtree(place, ignore_errors=True)
-        scratch.rename(place)
-    except BaseException:
+        put(scratch, place, is_whole)
+    finally:
         shutil.rmtree(scratch, ignore_errors=True)
-        raise

@@ -23,7 +23,6 @@ from codebench.errors import CorpusError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
-    from types import TracebackType
     from typing import Self
 
     from codebench.corpus.cache import ChunkCache
@@ -69,15 +68,11 @@ class Outliner:
         """Return itself; the pool starts when there is something to parse."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the pool."""
         if self._pool is not None:
-            self._pool.shutdown(wait=kind is None, cancel_futures=True)
+            # The interpreter waits for them anyway, and complains where they have gone by then.
+            self._pool.shutdown(cancel_futures=True)
 
     def known(self, blobs: Iterable[Blob]) -> dict[Blob, Outline]:
         """Return the outlines that the cache holds, by (blob ID, language)."""

@@ -7,6 +7,7 @@ folder are left out, symlinks and submodules are not followed, and no filter or 
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import hashlib
 import json
@@ -22,12 +23,12 @@ from codebench.corpus.chunks import CHUNKER_VERSION
 from codebench.corpus.languages import language_of
 from codebench.corpus.outliner import MAX_BYTES, Outliner, tables_of
 from codebench.corpus.tables import read_tables, write_tables
-from codebench.errors import CorpusError, InputError
+from codebench.errors import CorpusError, InputError, ResultsError
 from codebench.model import Corpus
 from codebench.reading import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from codebench.git import Shadow, TreeEntry
 
@@ -119,10 +120,11 @@ def open_snapshot(
     if corpus is None:
         try:
             _build(shadow, commit, place, outliner, rules)
-        except OSError as error:
+        except (OSError, ResultsError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
             raise CorpusError(
-                f"{place}: the snapshot cannot be written ({error.strerror or error}); free space, "
-                "or set CODEBENCH_CACHE to another folder"
+                f"{place}: the snapshot cannot be written ({reason}); free space, or set "
+                "CODEBENCH_CACHE to another folder"
             ) from None
         corpus = _read(place)
     if corpus is None:
@@ -223,11 +225,32 @@ def _build(
         about = {"digest": corpus_digest(digests), "files": digests}
         (scratch / "corpus.json").write_text(json.dumps(about, sort_keys=True), "utf-8")
         _seal(scratch / "files")
-        shutil.rmtree(place, ignore_errors=True)
-        scratch.rename(place)
-    except BaseException:
+        put(scratch, place, lambda: _read(place) is not None)
+    finally:
         shutil.rmtree(scratch, ignore_errors=True)
-        raise
+
+
+def put(scratch: Path, place: Path, is_whole: Callable[[], bool]) -> None:
+    """Rename a finished corpus into its place; one of a run beside that is whole stays there.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    try:
+        scratch.rename(place)
+    except OSError as error:
+        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}:
+            raise
+        if not is_whole():
+            _remove(place)
+            scratch.rename(place)
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
 
 
 def _check_sizes(shadow: Shadow, commit: str, entries: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ the same there and here; what is not is said.
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -100,8 +101,11 @@ def export_suite(
         )
         notes = (*made.notes, *_weights(opened.suite))
         writer.text(NOTES_FILE, "".join(f"{note}\n" for note in notes))
-    except OSError as error:
-        raise ResultsError(f"{folder}: cannot be written ({error.strerror})") from None
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)  # it was empty, and half an export is none
+        if isinstance(error, OSError):
+            raise ResultsError(f"{folder}: cannot be written ({error.strerror})") from None
+        raise
     return Exported(opened.suite, made.documents, tuple(sorted(writer.files)), notes)
 
 

@@ -151,6 +151,8 @@ def whole(folder: Path, *, force: bool) -> Iterator[Path]:
         ) from None
     except OSError as error:
         raise SuiteError(f"{folder}: the suite cannot be written ({error.strerror})") from None
+    except SuiteError as error:
+        raise SuiteError(str(error).replace(str(scratch), str(folder))) from None
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from typing import IO, TYPE_CHECKING, Any
 
 from codebench.corpus.tables import write_tables
@@ -15,6 +16,7 @@ from codebench.errors import ResultsError, SuiteError
 from codebench.results import ANSWERS, FORMAT, MANIFEST, SUITE, TABLES
 from codebench.suite import write_suite
 from codebench.wire import hit_row
+from codebench.writing import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -197,7 +199,15 @@ class AnswerWriter(RowWriter):
             if self._file is not None:  # a full disk can still cut the torn row off
                 with contextlib.suppress(OSError):
                     self._file.truncate(self._length)
-            raise ResultsError(f"{self.path}: cannot be written ({error.strerror})") from None
+            raise unwritable(self.path, error) from None
+
+
+def unwritable(path: Path, error: OSError) -> ResultsError:
+    """Return the error that a run cannot go on, as a file of it cannot be written."""
+    return ResultsError(
+        f"{path}: cannot be written ({error.strerror}); what was answered before is kept: mend "
+        "that, and go on with --resume"
+    )
 
 
 def _cut_torn_row(path: Path) -> None:
@@ -249,8 +259,7 @@ class RunWriter:
         except OSError as error:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
-            where = self.path / MANIFEST
-            raise ResultsError(f"{where}: cannot be written ({error.strerror})") from None
+            raise unwritable(self.path / MANIFEST, error) from None
 
     def end(self, ended: str, *, complete: bool) -> None:
         """Write the end of the run into the manifest."""
@@ -283,7 +292,6 @@ def create_run(
         ResultsError: the folder cannot be written.
     """
     path = new_folder(results, suite.name, now)
-    (path / ANSWERS).mkdir()
     rows = [{**row, "file": safe_name(row["name"])} for row in retrievers]
     manifest = {
         "format": FORMAT,
@@ -295,11 +303,16 @@ def create_run(
     }
     writer = RunWriter(path, manifest)
     try:
+        (path / ANSWERS).mkdir()
         write_suite(suite, path / SUITE)
-    except SuiteError as error:
-        raise ResultsError(str(error)) from None
-    write_tables(corpus.tables, path / TABLES)
-    writer.save()
+        write_tables(corpus.tables, path / TABLES)
+        writer.save()
+    except (OSError, SuiteError, ResultsError) as error:
+        shutil.rmtree(path, ignore_errors=True)  # nothing was asked yet
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ResultsError(
+            f"{results}: no run can be begun here ({reason}); free space, or choose another folder"
+        ) from None
     return writer
 
 
@@ -313,7 +326,7 @@ def new_folder(results: Path, name: str, now: datetime) -> Path:
     try:
         results.mkdir(parents=True, exist_ok=True)
         if not any(results.iterdir()):
-            (results / ".gitignore").write_text("*\n", encoding="utf-8")
+            write_file(results / ".gitignore", "*\n")
         number = 1
         while True:
             path = results / (wanted if number == 1 else f"{wanted}-{number}")

@@ -26,8 +26,7 @@ def scratch() -> Iterator[Path]:
         folder = Path(tempfile.mkdtemp(prefix="codebench-")).resolve()
     except OSError as error:
         raise ResultsError(
-            f"{tempfile.gettempdir()}: no temporary folder can be made ({error.strerror}); "
-            "set TMPDIR"
+            f"no temporary folder can be made ({error.strerror}); set TMPDIR to a folder"
         ) from None
     try:
         yield folder

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from codebench.errors import ResultsError
 from codebench.grading import Files, compile_gold, reach
 from codebench.measures.columns import Asked, Columns, RanksBuilder, write_asked, write_columns
 from codebench.model import STATUSES
@@ -23,6 +22,7 @@ from codebench.results.layout import ANSWERS, ASKED, COLUMNS, PACKED, columns_fi
 from codebench.results.rows import last_state, read_rows
 from codebench.results.stored import answers_key, columns_key
 from codebench.results.tally import Counting
+from codebench.runner.record import unwritable
 from codebench.suite import cluster_of, gold_digest, is_judged, rel_of, repository_of
 from codebench.wire import hit_from
 
@@ -61,7 +61,7 @@ def pack_answers(path: Path, name: str) -> State:
         os.replace(part, packed)  # noqa: PTH105  # the same call
         plain.unlink()
     except OSError as error:
-        raise ResultsError(f"{packed}: cannot be written ({error.strerror})") from None
+        raise unwritable(packed, error) from None
     return state
 
 
@@ -102,7 +102,7 @@ def write_all_columns(
             if columns is not None:
                 write_columns(columns_file(path, name), answers_key(key, raw), columns)
     except OSError as error:
-        raise ResultsError(f"{path / COLUMNS}: cannot be written ({error.strerror})") from None
+        raise unwritable(path / COLUMNS, error) from None
 
 
 class _Grader:
