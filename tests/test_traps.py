@@ -7,6 +7,7 @@ a repository with real git and mine it whole: commits, labels, snapshot, queries
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -130,10 +131,13 @@ def test_every_trap_names_tests_that_exist() -> None:
         assert tests, trap
         for test in tests:
             file, name = test.split(".")
-            tree = ast.parse((folder / f"{file}.py").read_text("utf-8"))
-            assert name in {
-                node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
-            }, f"{trap}: no {test}"
+            assert name in functions_of(folder / f"{file}.py"), f"{trap}: no {test}"
+
+
+@cache
+def functions_of(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text("utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
 def started(path: Path, files: dict[str, str | bytes | None]) -> Repository:
@@ -818,10 +822,11 @@ def test_a_commit_of_ten_thousand_files(tmp_path: Path) -> None:
         "blob\nmark :1\ndata 6\nx = 1\n\n"
         f"commit refs/heads/main\ncommitter Ada <ada@example.org> {EPOCH + 9 * DAY} +0000\n"
         f"data 29\nimport ten thousand new files\nfrom {repository.head}\n{many}\n"
+        f"commit refs/heads/main\ncommitter Ada <ada@example.org> {EPOCH + 10 * DAY} +0000\n"
+        f"data {len(ASKED)}\n{ASKED}\nM 100644 inline shop/store.py\n"
+        f"data {len(STORE)}\n{STORE.replace('limit = 0', 'limit = 1')}\n"
     )
     repository.feed("fast-import", "--quiet", "--force", stdin=stream.encode())
-    repository.git("reset", "--quiet", "--hard")
-    repository.commit(ASKED, {"shop/store.py": STORE.replace("limit = 0", "limit = 1")})
     targets, funnel = mined(repository)
     assert targets == ["shop/store.py::Shelf.take"]
     assert funnel[filters.MANY_FILES] == 1
