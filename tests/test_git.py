@@ -12,6 +12,7 @@ import pytest
 from codebench import git
 from codebench.errors import GitError
 from codebench.git import commands, shadows
+from codebench.gold.history import FORM, parse_log
 from tests.repositories import Repository
 
 if TYPE_CHECKING:
@@ -140,3 +141,39 @@ def test_the_shadow_leaves_nothing_behind(tmp_path: Path) -> None:
         ["pgrep", "-f", str(tmp_path / "shadow")], capture_output=True, check=False
     )
     assert mine.stdout == b""
+
+
+LOG = b"\x01" + b"a" * 40 + b"\0\0" + b"1\0n\0e\0title\n\0\0"
+RAW = b":100644 100644 " + b"a" * 40 + b" " + b"b" * 40
+
+
+@pytest.mark.parametrize(
+    "whole", [RAW + b" R100\0a\0b\0" + RAW + b" M\0c\0", LOG + b"\n" + RAW + b" R100\0a\0b\0"]
+)
+def test_output_that_ends_anywhere_is_one_line(
+    whole: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = b""
+
+    def run(_git: object, _what: object, failure: str) -> commands.Command:
+        (tmp_path / "said").write_bytes(said)
+        child = subprocess.Popen(
+            ["sh", "-c", 'cat "$0"; exit 128', str(tmp_path / "said")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        return commands.Command(SimpleNamespace(proc=child, stdout=child.stdout), failure, 10)
+
+    monkeypatch.setattr(shadows, "run", run)
+    shadow = shadows.Shadow(tmp_path)
+    at = {
+        whole.find(mark) + more
+        for mark in (b"\0", b" R100", b"\0a", b"\0b", b"\0c")
+        for more in (0, 1, 2)
+    }
+    for end in sorted({*at, len(whole)} - {-1}):
+        said = whole[:end]
+        with pytest.raises(GitError, match=r"cannot be compared|not be read to its end"):
+            shadow.renames("a", "b")
+        with pytest.raises(GitError, match="not be read to its end"):
+            list(parse_log(shadow.log("a", FORM)))

@@ -68,15 +68,13 @@ class Command:
             self.kill()
 
     def tokens(self) -> Iterator[bytes]:
-        """Yield what stands between NULs, at most MAX_TOKEN bytes of each."""
+        """Yield what ends with NUL, at most MAX_TOKEN bytes of each; what is cut off, never."""
         rest = b""
         while block := self._read(_READ):
             *whole, rest = (rest + block).split(b"\0")
             for token in whole:
                 yield token[:MAX_TOKEN]
             rest = rest[:MAX_TOKEN]
-        if rest:
-            yield rest
 
     def output(self) -> bytes:
         """Return everything."""

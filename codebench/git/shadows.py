@@ -136,9 +136,11 @@ class Shadow:
         with run(self._git, what, failure) as command:
             tokens = command.tokens()
             for head in tokens:
-                path = next(tokens).decode("utf-8", "surrogateescape")
-                if head.rsplit(b" ", 1)[1].startswith(b"R"):
-                    yield path, next(tokens).decode("utf-8", "surrogateescape")
+                # Git may end between two of them; it is asked why when the block ends.
+                path, renamed = next(tokens, None), head.rpartition(b" ")[2].startswith(b"R")
+                new_path = next(tokens, None) if renamed else None
+                if path is not None and new_path is not None:
+                    yield _path(path), _path(new_path)
 
     def log(
         self, tip: str, form: str, *, first_parent: bool = False, renames: bool = True
@@ -201,6 +203,10 @@ class Shadow:
         failure = "git cat-file ended early; is the object store damaged?"
         what = ["cat-file", kind]
         return run(self._git, what, failure, patient=False, istream=subprocess.PIPE)
+
+
+def _path(token: bytes) -> str:
+    return token.decode("utf-8", "surrogateescape")
 
 
 def _groups(ids: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -36,8 +36,8 @@ _RULES = ("filters", "label", "labeller", "paths", "text")
 class Labeller:
     """Labels commits with the symbols that they edited; each commit once, ever.
 
-    A label depends on the commit and on the rules alone, so it is kept in the cache too: an
-    interrupted build goes on where it was, and the next one reads no blob.
+    A label depends on the commit's changes and on the rules alone, so it is kept in the cache
+    too: an interrupted build goes on where it was, and the next one reads no blob.
 
     Args:
         shadow: reads blobs.
@@ -67,11 +67,10 @@ class Labeller:
         for start in range(0, len(todo), _BATCH):
             batch = todo[start : start + _BATCH]
             progress(start, len(todo))
-            known = self._cache.get(_key(commit) for commit in batch)
+            keys = {commit.id: _key(commit) for commit in batch}
+            known = self._cache.get(keys.values())
             self.labels.update(
-                (commit.id, _from_row(known[_key(commit)]))
-                for commit in batch
-                if _key(commit) in known
+                (name, _from_row(known[key])) for name, key in keys.items() if key in known
             )
             fresh = [commit for commit in batch if commit.id not in self.labels]
             self._label_batch(fresh)
@@ -79,7 +78,7 @@ class Labeller:
             # What is missing today may be fetched tomorrow.
             self._cache.put(
                 {
-                    _key(commit): _row(label)
+                    keys[commit.id]: _row(label)
                     for commit, label in labels.items()
                     if label.verdict != filters.MISSING
                 }
@@ -131,7 +130,7 @@ class Labeller:
             pairs = [_pair(change, outlines) for change in changes[commit.id]]
             whole = [pair for pair in pairs if pair is not None]
             self.labels[commit.id] = (
-                label_commit(whole, renames=filters.renames_something(commit.message))
+                label_commit(whole, renames=_renames(commit))
                 if len(whole) == len(pairs)
                 else Label((), filters.MISSING)
             )
@@ -180,9 +179,22 @@ def _pair(change: Change, outlines: Mapping[Blob, Outline]) -> FilePair | None:
     return FilePair(*tables)
 
 
+def _renames(commit: Commit) -> bool:
+    """Tell whether a commit, or the pull request that it merges, is about a new name."""
+    return filters.renames_something(filters.pull_request_message(commit))
+
+
 def _key(commit: Commit) -> str:
-    """Return a label's key; a merge is labelled against its first parent, or not at all."""
-    return f"label:{_VERSION}:{commit.id}"
+    """Return a label's key: of the commit, and of its changes as they were read.
+
+    A merge has changes where first parents are followed only, and a partial clone does not tell
+    what is renamed and edited; completed, it does.
+    """
+    digest = hashlib.sha256()
+    for one in filters.source_changes(commit):
+        side = f"{one.old_id} {one.new_id} {one.old_path}\0{one.path}\0"
+        digest.update(side.encode("utf-8", "surrogateescape"))
+    return f"label:{_VERSION}:{commit.id}:{digest.hexdigest()[:16]}"
 
 
 def _row(label: Label) -> list[Any]:

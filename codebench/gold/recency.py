@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from codebench.errors import GitError
 from codebench.gold.history import FORM, parse_log
 
 if TYPE_CHECKING:
@@ -31,10 +32,18 @@ def last_changes(shadow: Shadow, labeller: Labeller, commit: str, corpus: Corpus
         commit: the snapshot.
         corpus: its corpus.
     """
+    try:
+        return _ranked(parse_log(shadow.log(commit, FORM)), labeller, corpus)
+    except GitError:  # a partial clone lacks the blobs that inexact renames need
+        return _ranked(parse_log(shadow.log(commit, FORM, renames=False)), labeller, corpus)
+
+
+def _ranked(history: Iterator[Commit], labeller: Labeller, corpus: Corpus) -> dict[str, int]:
+    """Rank chunks by a history, newest first, of which no more is read than is needed."""
     known = {chunk.id for chunk in corpus.chunks()}
     names = {table.path: table.path for table in corpus.tables}
     ranks: dict[str, int] = {}
-    log = islice(parse_log(shadow.log(commit, FORM)), _MAX_COMMITS)
+    log = islice(history, _MAX_COMMITS)
     while len(ranks) < WANTED and (batch := list(islice(log, _BATCH))):
         for change, path in _followed(batch, names):
             for chunk in labeller.changed_chunks(change):
