@@ -98,7 +98,7 @@ def history(
     margin: float = MARGIN,
     seed: int = 0,
 ) -> History:
-    """Score every run that is kept, and compare each retriever with itself in the last run of the suite.
+    """Score every run that is kept; compare each retriever with itself in the suite's last run.
 
     Args:
         results: the folder of runs.

@@ -9,10 +9,11 @@ from codebench.adapter import ENTRY_POINTS, builtin_names, load, one_line
 from codebench.errors import AdapterError, CodebenchError, ResultsError
 from codebench.home import builtin
 from codebench.results import MANIFEST, read_ends
+from codebench.results.several import member_runs, read_several, several_digest
 from codebench.suite import SUITE_FILE, read_suite, suite_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
 
@@ -163,9 +164,31 @@ def _holds_runs(path: Path) -> bool:
 
 def _run(path: Path) -> ListedRun:
     try:
-        manifest, complete = read_ends(path)
+        several = read_several(path)
+        return _one(path) if several is None else _several(path, several)
     except CodebenchError as error:
         return ListedRun(path, problem=str(error).partition("\n")[0])
+
+
+def _several(path: Path, manifest: Mapping[str, Any]) -> ListedRun:
+    members = [(name, _one(run)) for name, run in member_runs(path)]
+    own = [run for _, run in members]
+    whole = manifest["ended"] and len(members) == len(manifest["members"])
+    return ListedRun(
+        path=path,
+        started=own[0].started,
+        suite=manifest["name"],
+        digest=several_digest((name, run.digest) for name, run in members),
+        queries=sum(run.queries for run in own),
+        retrievers=tuple(
+            name for name in own[0].retrievers if all(name in run.retrievers for run in own)
+        ),
+        complete=whole and all(run.complete for run in own),
+    )
+
+
+def _one(path: Path) -> ListedRun:
+    manifest, complete = read_ends(path)
     suite = manifest.get("suite")
     suite = suite if isinstance(suite, dict) else {}
     queries = suite.get("queries")

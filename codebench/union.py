@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from codebench.evaluation import merge
 from codebench.measures.latency import LoadStep, latency_summary
 from codebench.model import IndexCost, Query, Suite
 from codebench.results import RetrieverRun, Run
+from codebench.results.several import several_digest
 from codebench.scored import Scored, ScoredRun
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def union(path: Path, own: Mapping[str, Any], parts: Sequence[Part], *, whole: b
     return ScoredRun(
         run=_run(path, own, parts, whole=whole),
         suite=_suite(name, parts),
-        digest=_digest(parts),
+        digest=several_digest((member, part.digest) for member, part in parts),
         measures=first.measures,
         retrievers=tuple(_retriever(one, parts) for one in common),
         members=tuple(parts),
@@ -79,11 +79,6 @@ def _suite(name: str, parts: Sequence[Part]) -> Suite:
 
 def _prefixed(member: str, query: Query) -> Query:
     return replace(query, id=f"{member}/{query.id}", tags={**query.tags, "member": member})
-
-
-def _digest(parts: Sequence[Part]) -> str:
-    rows = "\n".join(f"{member} {part.digest}" for member, part in parts)
-    return f"sha256:{hashlib.sha256(rows.encode()).hexdigest()}"
 
 
 def _retriever(name: str, parts: Sequence[Part]) -> Scored:

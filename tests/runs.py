@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codebench.corpus.tables import write_tables
 from codebench.model import Candidate, Chunk, Corpus, FileTable, Query, Suite, Target
 from codebench.results import ANSWERS, FORMAT, MANIFEST, SUITE, TABLES, candidate_row
-from codebench.suite import write_suite
+from codebench.suite import suite_digest, write_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -116,7 +116,7 @@ def made_run(
         (path / ANSWERS / f"{at}.jsonl").write_text("".join(lines), encoding="utf-8")
     manifest = {
         "format": FORMAT,
-        "suite": {"name": asked.name, "digest": "sha256:s", "queries": len(asked.queries)},
+        "suite": {"name": asked.name, "digest": suite_digest(asked), "queries": len(asked.queries)},
         "corpus": {"digest": asked.corpus_digest, "files": 12, "chunks": 24},
         "depth": depth,
         "settings": dict(settings or {}),

@@ -102,6 +102,28 @@ def test_it_is_scored_and_compared_again_from_its_folder(
     assert {row["verdict"] for row in compared["differences"]} == {"undecided"}
 
 
+def test_it_is_listed_told_over_time_and_a_baseline_in_a_folder(
+    capsys: pytest.CaptureFixture[str], ran: Ran
+) -> None:
+    folder, again = map(Path, ran.runs)
+    assert main(["list", "runs", "-o", str(folder.parent), "--format", "json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["runs"]
+    assert {one["run"] for one in listed} >= {str(folder), str(again)}
+    (one,) = [one for one in listed if one["run"] == str(folder)]
+    assert (one["suite"], one["queries"], one["retrievers"], one["state"]) == (
+        "pair",
+        24,
+        ["bm25"],
+        "complete",
+    )
+    assert not one["problem"]
+    told = read(capsys, "history", folder.parent, "-m", "R(rel=3)@10", "--suite", "pair")
+    (line,) = told["retrievers"]
+    assert [point["verdict"] for point in line["runs"]] == ["", "undecided"]
+    judged = read(capsys, "gate", again, "--baseline", folder.parent)
+    assert {check["outcome"] for check in judged["checks"]} == {"passed"}
+
+
 def test_the_table_has_a_row_for_each_member(ran: Ran) -> None:
     assert ran.table.startswith("pair: 24 queries")
     rows = [line.split()[:3] for line in ran.table.splitlines()]

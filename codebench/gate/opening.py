@@ -112,14 +112,13 @@ def _baseline(path: Path, measures: Sequence[Measure], run: ScoredRun) -> Scored
     for listed in runs(path):
         if listed.problem or not listed.complete or listed.path.resolve() == run.run.path.resolve():
             continue
+        if listed.digest != run.digest:
+            reasons.append(f"{listed.path}: its suite is another; {ONE_SUITE}")
+            continue
         try:
-            found = _scored_baseline(listed.path, measures)
+            return _scored_baseline(listed.path, measures)
         except CodebenchError as error:
             reasons.append(str(error))
-            continue
-        if found.digest == run.digest:
-            return found
-        reasons.append(f"{listed.path}: its suite is another; {ONE_SUITE}")
     why = f" ({reasons[0]})" if reasons else ""
     raise NoBaseline(f"{path}: holds no complete run of the suite of {run.run.path}{why}")
 

@@ -6,6 +6,7 @@ members/NAME/…         the member's own folder of runs; the newest counts
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from codebench.reading import Faults, Fields, is_file, is_name, parse_json, read
 from codebench.results.layout import FORMAT, MANIFEST, MAX_MANIFEST_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 MEMBERS = "members"
@@ -79,6 +80,12 @@ def read_several(path: Path) -> Mapping[str, Any] | None:
             row.number("update_seconds")
     faults.check()
     return data
+
+
+def several_digest(members: Iterable[tuple[str, str]]) -> str:
+    """Return the digest of several suites, of each one's name and digest."""
+    rows = "\n".join(f"{member} {digest}" for member, digest in members)
+    return f"sha256:{hashlib.sha256(rows.encode()).hexdigest()}"
 
 
 def newest(folder: Path) -> Path | None:
