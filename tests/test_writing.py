@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from codebench.corpus.cache import ChunkCache
 from codebench.corpus.snapshot import put
-from codebench.errors import GitError, ResultsError
+from codebench.errors import CorpusError, GitError, ResultsError
 from codebench.git import locate
 from codebench.gold import exporting
 from codebench.runner import record
@@ -89,6 +92,36 @@ def test_no_temporary_folder_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("tempfile.gettempdir", fail)
     with pytest.raises(ResultsError, match="set TMPDIR to a folder"), scratch():
         pass
+
+
+@pytest.mark.parametrize("other", ["", "CREATE TABLE outlines (a, b)", "CREATE TABLE x (y)"])
+def test_a_cache_of_another_version_is_replaced(tmp_path: Path, other: str) -> None:
+    file = tmp_path / "outlines.sqlite"
+    with closing(ChunkCache(file)) as cache:
+        cache.put({"key": ["old"]})
+    if other:
+        file.unlink()
+        with closing(sqlite3.connect(file)) as connection:
+            connection.execute(other)
+    else:
+        file.write_bytes(file.read_bytes()[:5000])
+    (tmp_path / "outlines.sqlite-wal").write_bytes(b"a log of the cache before")
+    with closing(ChunkCache(file)) as cache:
+        assert cache.get(["key"]) == {}
+        cache.put({"key": ["new"]})
+        assert cache.get(["key"]) == {"key": ["new"]}
+
+
+def test_a_cache_that_is_held_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = sqlite3.connect
+    file = tmp_path / "outlines.sqlite"
+    with closing(connect(file)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: connect(file, timeout=0))
+        with pytest.raises(
+            CorpusError, match=r"database is locked\); end the program that holds it"
+        ):
+            ChunkCache(file)
 
 
 @pytest.mark.parametrize("there", ["whole", "damaged", "a file"])

@@ -7,7 +7,6 @@ interrupt would end in a traceback.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,6 +130,8 @@ def _dispatch(arguments: Sequence[str]) -> int:
         from codebench.errors import UsageError  # noqa: PLC0415  # see above
 
         raise UsageError(f"no verb {name!r}{hint} (`codebench --help` lists them)")
+    from importlib import import_module  # noqa: PLC0415  # see above
+
     verb: Verb = import_module(f"codebench.cli.{name}")
     try:
         parsed = verb.parser().parse_args(rest)

@@ -30,7 +30,8 @@ class ChunkCache:
 
     Args:
         file: the database; made, with its folder, when it is not there. A file that is no
-            database (truncated, or something else) is replaced: it can always be computed again.
+            database, or another one (truncated, of another version), is replaced: it can always
+            be computed again.
     """
 
     def __init__(self, file: Path) -> None:
@@ -39,9 +40,11 @@ class ChunkCache:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._connection = self._open()
         except (OSError, sqlite3.OperationalError) as error:
+            busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+            mend = "end the program that holds it" if busy else "free space"
             raise CorpusError(
-                f"{file}: the cache cannot be written ({error}); free space, or set "
-                "CODEBENCH_CACHE to another folder"
+                f"{file}: the cache cannot be written ({error}); {mend}, or set CODEBENCH_CACHE "
+                "to another folder"
             ) from None
 
     def get(self, keys: Iterable[str]) -> dict[str, object]:
@@ -82,10 +85,18 @@ class ChunkCache:
         try:
             return self._connect()
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
+            # A full disk is an operational error; so is a table of other columns.
+            if (
+                isinstance(error, sqlite3.OperationalError)
+                and error.sqlite_errorcode != sqlite3.SQLITE_ERROR
+            ):
                 raise
-            self._file.unlink()
+            self._renew()
             return self._connect()
+
+    def _renew(self) -> None:
+        for beside in ("", "-wal", "-shm"):  # a log that is left would be played back
+            self._file.with_name(self._file.name + beside).unlink(missing_ok=True)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._file, timeout=30)
