@@ -322,7 +322,15 @@ def _read(place: Path) -> Corpus | None:
         if corpus_digest(about["files"]) != about["digest"]:
             return None
         tables = tuple(read_tables(place / _tables_name()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, InputError):
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        InputError,
+        RecursionError,
+    ):
         return None
     return Corpus(place / "files", about["digest"], tables)
 

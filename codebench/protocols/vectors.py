@@ -59,7 +59,7 @@ class Embedder:
             for place, row in enumerate(rows):
                 ordered[row.get("index", place)] = row["embedding"]
             matrix = np.asarray(ordered, dtype=np.float32)
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
             said = data[:200].decode("utf-8", "replace")
             raise ToolError(f"it replies with no embeddings: {shown(said)}") from None
         if matrix.ndim != 2 or len(rows) != len(texts) or not np.isfinite(matrix).all():
@@ -108,7 +108,7 @@ class VectorCache:
         found: dict[bytes, Matrix] = {}
         for key, text in zip(keys, texts, strict=True):
             row = self._base.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
-            if row is None:
+            if row is None or not isinstance(row[0], bytes) or not row[0] or len(row[0]) % 4:
                 wanted[key] = text
             else:
                 found[key] = np.frombuffer(row[0], dtype=np.float32)

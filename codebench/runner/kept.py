@@ -76,7 +76,7 @@ class IndexStore:
             about = json.loads((place / _ABOUT).read_text(encoding="utf-8"))
             size = about["bytes"]
             kept = Kept(place / _DATA, float(about["seconds"]), None if size is None else int(size))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None
         return kept if kept.folder.is_dir() else None
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import atheris  # type: ignore[import-not-found,unused-ignore]  # not among the test extra
+import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]  # not among the test extra
 
 with atheris.instrument_imports(include=["codebench"]):
     readers = importlib.import_module("tests.fuzz.readers")

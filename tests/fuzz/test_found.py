@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,13 +24,18 @@ from codebench.measures.columns import (
     write_columns,
 )
 from codebench.plain_yaml import YamlError, parse_yaml
+from codebench.protocols.output import ToolError
+from codebench.protocols.vectors import Embedder, VectorCache
 from codebench.reading import Faults, Fields, parse_json, shown
+from codebench.runner.kept import IndexStore
 from codebench.wire import table_from, table_row
 from tests import runs
 from tests.fuzz.readers import BEIR, read_beir_folder, read_online_figures, write
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from codebench.protocols.web import Service
 
 TABLE = table_row(runs.corpus(1).tables[0])
 CHUNK = TABLE["chunks"][0]
@@ -187,3 +195,34 @@ def test_documents_with_halves_of_characters(tmp_path: Path) -> None:
     with pytest.raises(CodebenchError) as caught:
         read_beir_folder(tmp_path)
     assert str(caught.value).count("is not a text") == 2
+
+
+@pytest.mark.parametrize(
+    "data", [b"[" * 100_000, b'{"data": [{"embedding": [1%b]}]}' % (b"0" * 400), b'{"data": {}}']
+)
+def test_embeddings_that_are_none(data: bytes) -> None:
+    service = cast("Service", Mock(ask=lambda *_: data))
+    with pytest.raises(ToolError, match="it replies with"):
+        Embedder(service, "http://localhost", "m").vectors(["text"])
+
+
+@pytest.mark.parametrize("kept", [None, "text", 7, b"", b"123"])
+def test_vectors_that_were_not_kept_as_such_are_made_again(tmp_path: Path, kept: Any) -> None:
+    made = np.ones((1, 2), np.float32)
+    cache = VectorCache(tmp_path / "v.sqlite", "m")
+    cache.all(["text"], lambda _: iter([made]))
+    with contextlib.closing(sqlite3.connect(tmp_path / "v.sqlite")) as base, base:
+        base.execute("UPDATE vectors SET vector = ?", (kept,))
+    assert cache.all(["text"], lambda _: iter([made])).tolist() == made.tolist()
+    cache.close()
+
+
+@pytest.mark.parametrize(
+    "about", ["[" * 100_000, '{"seconds": 1%s, "bytes": 1}' % ("0" * 400), '{"seconds": 1e999}']
+)
+def test_a_kept_index_that_says_nonsense_is_none(tmp_path: Path, about: str) -> None:
+    (tmp_path / "k" / "data").mkdir(parents=True)
+    (tmp_path / "k" / "about.json").write_text('{"seconds": 1, "bytes": null}', "utf-8")
+    assert IndexStore(tmp_path).find("k") is not None
+    (tmp_path / "k" / "about.json").write_text(about, "utf-8")
+    assert IndexStore(tmp_path).find("k") is None
