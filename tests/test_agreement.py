@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from codebench.cli.main import main
 from codebench.errors import InputError, NothingMeasured
 from codebench.gold.agreement import agreement, compare, figures, weighted_kappa
+from codebench.report.suite_agree import agreed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,6 +82,19 @@ def test_a_place_without_its_path_is_matched_by_its_symbol() -> None:
     assert not found.disagreements
     doubtful = compare({"q": {"f": 3}}, {"q": {"a.py::f": 3, "b.py::f": 3}}, "A and B")
     assert doubtful.both.places == 0
+
+
+def test_a_place_that_one_labeller_judges_twice_is_reported() -> None:
+    other = {"q": {"a.py::f": 3}}
+    for own in ({"f": 3, "a.py::f": 0}, {"a.py::f": 0, "f": 3}):
+        with pytest.raises(InputError, match=r"'a.py::f' is judged twice, as 'f' too"):
+            compare({"q": own}, other, "A and B")
+    assert compare({"q": {"f": 3, "a.py::f": 3}}, other, "A and B").both.places == 1
+
+
+def test_names_are_escaped_once_in_markdown() -> None:
+    found = compare({"q": {}, "only_a": {}}, {"q": {}}, "A and B")
+    assert agreed(found, "markdown").endswith(r"only in A: only\_a")
 
 
 def test_nothing_in_common_is_said() -> None:

@@ -383,3 +383,16 @@ def test_a_run_of_another_suite_and_a_taken_folder_are_refused(
     assert main([*words, "-o", str(suite)]) == 2
     assert "is there already" in capsys.readouterr().err
     assert read_run(tiny_run).complete
+
+
+def test_retrievers_whose_names_meet_in_a_file_name_are_kept_apart(tmp_path: Path) -> None:
+    named = [{"name": name, "use": "ripgrep"} for name in ("a/b", "A-B")]
+    file = tmp_path / "retrievers.yaml"
+    file.write_text(json.dumps({"retrievers": named}))
+    words = ["run", "tiny", "-r", str(file), "--repeats", "1", "-o", str(tmp_path / "results")]
+    assert main(words) == 0
+    (run,) = (path for path in (tmp_path / "results").iterdir() if path.is_dir())
+    out = tmp_path / "out"
+    words = ["suite", "export", "tiny", "--format", "trec", "-o", str(out), "--run", str(run)]
+    assert main(words) == 0
+    assert len(list((out / "runs").glob("[aA]-[bB]*.level-3.txt"))) == 2

@@ -209,6 +209,8 @@ def test_the_figures_are_told_as_json(
     assert told["ignored"] == {"brand_filter": 4, "login": 4}
     assert told["effective_sample_size"]["raw"] == {"clicks": 8, "effective": 8.0}
     assert sum(told["funnel"].values()) == 2 * told["funnel"]["candidates"]
+    build(repository.path, logs / "ubi.jsonl", tmp_path / "s", "--format", "markdown", "--force")
+    assert r"of no use here: brand\_filter 4" in capsys.readouterr().out
 
 
 def test_targets_are_carried_to_the_snapshot(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.errors import NothingMeasured
+from codebench.errors import Fault, InputError, NothingMeasured
 from codebench.gold.questions import read_questions
 from codebench.gold.target import suite_folder
 from codebench.reading import Faults
@@ -120,6 +120,7 @@ def compare(first: Mapping[str, Places], second: Mapping[str, Places], names: st
 
     Raises:
         NothingMeasured: no query is in both.
+        InputError: one of them judges a place twice.
     """
     shared = sorted(first.keys() & second.keys())
     if not shared:
@@ -183,8 +184,17 @@ def _matched(first: Places, second: Places) -> tuple[Places, Places]:
 
 
 def _with_paths(own: Places, other: Places) -> Places:
-    found = {}
+    """Give places their paths.
+
+    Raises:
+        InputError: one of them is judged without its path and, otherwise, with it.
+    """
+    found: dict[str, int] = {}
     for place, grade in own.items():
         twins = [one for one in other if one.endswith(f"::{place}")] if place not in other else []
-        found[twins[0] if len(twins) == 1 else place] = grade
+        whole = twins[0] if len(twins) == 1 else place
+        if found.setdefault(whole, grade) != grade or own.get(whole, grade) != grade:
+            mend = "keep one, or give both the same grade"
+            fault = Fault(f"is judged twice, as {place!r} too", value=whole, mend=mend)
+            raise InputError([fault])
     return found

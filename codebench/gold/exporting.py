@@ -157,6 +157,7 @@ def _read(path: Path, suite: Suite) -> Run:
 
 def _answers(run: Run) -> Iterator[tuple[str, Mapping[str, Sequence[Hit]]]]:
     """Yield each retriever's file name and its scored rankings by query."""
+    taken: set[str] = set()
     for one in run.retrievers:
         hits = {
             answer.query: answer.hits[: run.depth]
@@ -164,7 +165,12 @@ def _answers(run: Run) -> Iterator[tuple[str, Mapping[str, Sequence[Hit]]]]:
             if not answer.repeat and answer.status == "ok"
         }
         if one.answers:
-            yield token(one.candidate.name.replace("/", "-")), hits
+            name = token(one.candidate.name.replace("/", "-"))
+            # `a/b` and `a-b` are two retrievers, and so are `A` and `a` on every disk.
+            names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
+            file = next(each for each in names if each.casefold() not in taken)
+            taken.add(file.casefold())
+            yield file, hits
 
 
 def _documents(opened: Opened, place: Path, form: str, writer: _Writer, run: Run | None) -> _Made:

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_JS_ENDINGS = (
-    *("", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue"),
-    *("/index.ts", "/index.tsx", "/index.js", "/index.jsx", "/src/index.ts"),
-)
+_JS_FILES = ("", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue")
+_JS_FOLDERS = ("/index.ts", "/index.tsx", "/index.js", "/index.jsx", "/src/index.ts")
 _MAX_FILES = 15
 """An import of a package with more files than this names no file in particular."""
 
@@ -92,7 +90,7 @@ class ImportMap:
             base = posixpath.normpath(posixpath.join(posixpath.dirname(path), raw))
             stems = [base, *([base[:-3]] if base.endswith(".js") else [])]
             for stem in stems:
-                for ending in _JS_ENDINGS:
+                for ending in (*_JS_FILES, *_JS_FOLDERS):
                     if stem + ending in self._languages:
                         return [stem + ending]
             return []
@@ -100,7 +98,7 @@ class ImportMap:
         parts = raw.split("/")
         name = parts[1] if raw.startswith("@") and len(parts) > 1 else parts[0]
         for root in ("packages", "libs", "modules"):
-            for ending in _JS_ENDINGS[10:]:
+            for ending in _JS_FOLDERS:
                 if f"{root}/{name}{ending}" in self._languages:
                     return [f"{root}/{name}{ending}"]
         return []

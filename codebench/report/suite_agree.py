@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codebench.report.text import NONE, escaped, json_text, lines, number, table
+from codebench.report.text import NONE, json_text, lines, number, table
 
 if TYPE_CHECKING:
     from codebench.gold.agreement import Agreement, Figures
@@ -42,7 +42,7 @@ def agreed(found: Agreement, form: str) -> str:
         notes.append(f"{len(found.disagreements) - _MOST} more in --format json")
     for name, only in (("A", found.only_first), ("B", found.only_second)):
         if only:
-            named = ", ".join(escaped(one, markdown=markdown) for one in only[:10])
+            named = ", ".join(only[:10])
             more = f" and {len(only) - 10} more" if len(only) > 10 else ""
             notes.append(f"only in {name}: {named}{more}")
     return "\n\n".join([*blocks, lines(notes, markdown=markdown)])

@@ -26,8 +26,7 @@ def built_from_log(built: BuiltFromLog, folder: Path, form: str) -> str:
     where = built.suite.snapshot[:12]
     count = queries(len(built.suite.queries))
     title = f"{escaped(str(folder), markdown=markdown)}: {count} of {where}"
-    notes = [escaped(note, markdown=markdown) for note in _notes(built)]
-    blocks = [title, lines(notes, markdown=markdown)]
+    blocks = [title, lines(list(_notes(built)), markdown=markdown)]
     if not markdown:
         blocks.append(f"next: codebench suite check {escaped(str(folder), markdown=False)}")
         if any(way.steps for way in built.navigation.values()):
