@@ -46,11 +46,9 @@ PLANTED = {
 }
 """Files beside the suite's own: a definition in the first line, odd names, odd ends of lines."""
 
-PLANTED_QUESTIONS = (
-    *("marmalade quota zephyr", "umlaut größe wert", "carriage return"),
-    *("marmalade_quota", "CarriageReturn"),
-)
-"""The last are names as they stand there: who matches texts or symbols literally finds them."""
+PLANTED_QUESTIONS = ("marmalade quota zephyr", "umlaut größe wert", "carriage return")
+PLANTED_NAMES = ("marmalade_quota", "CarriageReturn")
+"""As they stand there: who matches texts or symbols literally finds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +151,7 @@ class _Asking:
             GaveUp: it cannot be started or indexed, or falls again and again.
         """
         queries = read_suite(builtin("suites") / SUITE).queries[: self.questions]
-        plain = [*PLANTED_QUESTIONS, *(query.text for query in queries)]
+        plain = [*PLANTED_QUESTIONS, *(query.text for query in queries), *PLANTED_NAMES]
         self._start()
         for turn in (0, 1):
             self._all(contract.PLAIN, plain, contract.DEPTH, turn)
