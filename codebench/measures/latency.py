@@ -108,9 +108,9 @@ def _intervals(ordered: Ints, queries: Ints, seed: int) -> Mapping[str, tuple[fl
         drawn = np.bincount(source.integers(0, count, count), minlength=count)[own]
         upto = np.cumsum(drawn)
         wanted = [-(-share * int(upto[-1]) // 100) for share in SHARES]
-        row[0] = (ordered @ drawn) / upto[-1] if upto[-1] else np.nan
-        row[1:] = ordered[np.minimum(np.searchsorted(upto, wanted), len(ordered) - 1)]
-    low, high = np.nanpercentile(found, (2.5, 97.5), axis=0, method="inverted_cdf")
+        row[0] = (ordered @ drawn) / upto[-1]
+        row[1:] = ordered[np.searchsorted(upto, wanted)]
+    low, high = np.percentile(found, (2.5, 97.5), axis=0, method="inverted_cdf")
     names = ("mean", *(f"p{share}" for share in SHARES))
     return {name: (float(low[at]), float(high[at])) for at, name in enumerate(names)}
 
