@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codebench import git
+from codebench.corpus import snapshot as module
 from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner
 from codebench.corpus.snapshot import SnapshotRules, is_safe, open_directory, open_snapshot
@@ -72,6 +73,19 @@ def test_the_same_tree_is_the_same_corpus_from_the_cache(
     again = snapshot(repository, tmp_path)
     assert again == first
     assert again.path.stat().st_ino == before
+
+
+def test_another_version_writes_its_tables_beside_and_leaves_the_files(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.commit("one", {"b/a.py": "def f():\n    return 1\n", "b.py": "y = 1\n"})
+    first = snapshot(repository, tmp_path)
+    files = (first.path / "b.py").stat().st_ino
+    monkeypatch.setattr(module, "CHUNKER_VERSION", "another")
+    assert snapshot(repository, tmp_path) == first
+    assert (first.path / "b.py").stat().st_ino == files  # a retriever may be reading it
+    assert len(list(first.path.parent.glob("tables-*"))) == 2
+    assert sorted(one.name for one in first.path.parent.iterdir() if one.name[0] == ".") == []
 
 
 @pytest.mark.parametrize("damage", ["content", "file", "about", "tables"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -11,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from codebench import git
+from codebench.corpus import snapshot
 from codebench.corpus.cache import ChunkCache
 from codebench.corpus.snapshot import put
 from codebench.errors import CorpusError, GitError, ResultsError
 from codebench.git import locate
 from codebench.gold import exporting
+from codebench.gold.workshop import workshop
 from codebench.runner import record
 from codebench.runner.scratch import scratch
 from codebench.writing import write_file
@@ -136,6 +140,43 @@ def test_of_two_runs_that_make_one_corpus_the_first_stays(tmp_path: Path, there:
     (made / "second").write_text("")
     put(made, place, lambda: there == "whole")
     assert names(place) == (["first"] if there == "whole" else ["second"])
+
+
+def test_a_corpus_that_a_run_beside_mends_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, made = tmp_path / "place", tmp_path / "made"
+    place.mkdir()
+    (place / "damaged").write_text("")
+    made.mkdir()
+
+    def beside(path: Path) -> None:
+        shutil.rmtree(path)
+        path.mkdir()
+        (path / "mended").write_text("")
+
+    monkeypatch.setattr(snapshot, "_remove", beside)
+    put(made, place, (place / "mended").exists)
+    assert names(place) == ["mended"]
+
+
+def test_of_two_runs_that_clone_one_url_both_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = Repository(tmp_path / "r")
+    repository.commit("one", {"a.py": "x = 1\n"})
+    url, clone = f"file://{repository.path}", git.clone
+
+    def beside(url: str, folder: Path) -> None:
+        clone(url, folder)
+        if not list(folder.parent.glob("beside")):
+            (folder.parent / "beside").mkdir()
+            with workshop(lambda *_: None, jobs=1) as shop, shop.repository(url) as source:
+                assert source.tip() == repository.head
+
+    monkeypatch.setattr(git, "clone", beside)
+    with workshop(lambda *_: None, jobs=1) as shop, shop.repository(url) as source:
+        assert source.tip() == repository.head
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def open_installed(
             _write(contents, digests, place, (place / "corpus.json").is_file)
         corpus = open_directory(place / "files", outliner)
         if corpus.digest != corpus_digest(digests):  # somebody edited the copy
-            _write(contents, digests, place, lambda: False)
+            _write(contents, digests, place, lambda: _holds(place, outliner, digests))
             corpus = open_directory(place / "files", outliner)
     except OSError as error:
         raise CorpusError(
@@ -70,6 +70,14 @@ def open_installed(
             "free space, or set CODEBENCH_CACHE to another folder"
         ) from None
     return corpus
+
+
+def _holds(place: Path, outliner: Outliner, digests: Mapping[str, str]) -> bool:
+    """Tell whether a copy is sound: a run beside may have mended it by now."""
+    try:
+        return open_directory(place / "files", outliner).digest == corpus_digest(digests)
+    except CorpusError:
+        return False
 
 
 def _folder(repository: str) -> Path:

@@ -13,11 +13,12 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codebench.corpus.chunks import CHUNKER_VERSION
 from codebench.corpus.languages import language_of
@@ -43,6 +44,13 @@ QUOTING = ("CHANGE*", "NEWS*", "HISTORY*", "RELEASE*", "RELNOTES*")
 _QUOTING_DIRS = frozenset({"changelog", "changelogs", "changes", "newsfragments", "news"})
 _LFS = b"version https://git-lfs.github.com/spec/"
 _SNIFF = 8000
+
+_TAKEN = frozenset({errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR})
+_TRIES = 5
+_NO_CORPUS = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, InputError, RecursionError),
+)
+"""What reading a folder of the cache ends with that holds something else, or a damaged corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,8 @@ def open_snapshot(
     corpus = _read(place)
     if corpus is None:
         try:
-            _build(shadow, commit, place, outliner, rules)
+            if not _add_tables(place, outliner):
+                _build(shadow, commit, place, outliner, rules)
         except (OSError, ResultsError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise CorpusError(
@@ -236,14 +245,17 @@ def put(scratch: Path, place: Path, is_whole: Callable[[], bool]) -> None:
     Raises:
         OSError: it cannot be renamed.
     """
-    try:
-        scratch.rename(place)
-    except OSError as error:
-        if error.errno not in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}:
-            raise
-        if not is_whole():
-            _remove(place)
+    for tries_left in reversed(range(_TRIES)):
+        try:
             scratch.rename(place)
+        except OSError as error:
+            if not tries_left or error.errno not in _TAKEN:
+                raise
+        else:
+            return
+        if is_whole():
+            return
+        _remove(place)  # and a run beside may put a whole one there before this one does
 
 
 def _remove(place: Path) -> None:
@@ -251,6 +263,27 @@ def _remove(place: Path) -> None:
         shutil.rmtree(place, ignore_errors=True)
     else:
         place.unlink(missing_ok=True)
+
+
+def _add_tables(place: Path, outliner: Outliner) -> bool:
+    """Write this version's tables beside the files of a corpus; False where it is not whole.
+
+    It stays where it is: another version, or a retriever, may be reading it.
+    """
+    try:
+        about = _about(place)
+        corpus = open_directory(place / "files", outliner)
+    except (*_NO_CORPUS, CorpusError):
+        return False
+    if corpus.digest != about["digest"]:
+        return False
+    part = place / f".making-{secrets.token_hex(6)}"
+    try:
+        write_tables(sorted(corpus.tables, key=lambda table: table.path), part)
+        os.replace(part, place / _tables_name())  # noqa: PTH105  # the same call
+    finally:
+        part.unlink(missing_ok=True)
+    return True
 
 
 def _check_sizes(shadow: Shadow, commit: str, entries: Mapping[str, str]) -> None:
@@ -315,24 +348,20 @@ def _write_new(path: Path, data: bytes) -> bool:
 def _read(place: Path) -> Corpus | None:
     """Return a cached corpus, or None when it is not there or not what it says."""
     try:
-        about = json.loads((place / "corpus.json").read_text("utf-8"))
+        about = _about(place)
         for path, digest in about["files"].items():
             if hashlib.sha256((place / "files" / path).read_bytes()).hexdigest() != digest:
                 return None
         if corpus_digest(about["files"]) != about["digest"]:
             return None
         tables = tuple(read_tables(place / _tables_name()))
-    except (
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        InputError,
-        RecursionError,
-    ):
+    except _NO_CORPUS:
         return None
     return Corpus(place / "files", about["digest"], tables)
+
+
+def _about(place: Path) -> Any:
+    return json.loads((place / "corpus.json").read_text("utf-8"))
 
 
 def _tables_name() -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from codebench import git, home
 from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import SnapshotRules, open_snapshot
+from codebench.corpus.snapshot import SnapshotRules, open_snapshot, put
 from codebench.errors import CodebenchError, GitError, UsageError
 from codebench.gold.labeller import Labeller
 from codebench.gold.meant import meant
@@ -158,8 +158,7 @@ def _cloned(url: str) -> Path:
     scratch = Path(tempfile.mkdtemp(dir=place.parent))
     try:
         git.clone(url, scratch)
-        scratch.rename(place)
-    except BaseException:
+        put(scratch, place, place.is_dir)
+    finally:
         shutil.rmtree(scratch, ignore_errors=True)
-        raise
     return place
