@@ -6,8 +6,8 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from tests.forking import in_fork
 from tests.repositories import Ended, in_child
 
 ADAPTER = """\
@@ -30,7 +30,7 @@ from codebench.git import commands
 from codebench.gold import workshop
 commands.ANSWER_SECONDS = commands.SILENCE_SECONDS = float(sys.argv[1])
 commands.MEMORY_BYTES = int(sys.argv[2])
-if sys.argv[3] == "here":
+if sys.argv[3] == "False":
     workshop.Outliner = lambda cache, jobs: Outliner(cache, jobs or 1)
 raise SystemExit(main(sys.argv[4:]))
 """
@@ -63,20 +63,21 @@ class Attack:
         patience: float = 60,
         memory: int = 2 << 30,
         timeout: float = 120,
-        parsed: Literal["here", "apart"] = "here",
+        apart: bool = False,
     ) -> Ended:
         """Run `codebench run`, and hold what must hold of every end.
 
-        Files are parsed in its own process, where nothing else is asked for: it is much quicker.
+        It runs in a fork, and parses there. `apart` gives it an interpreter and processes to
+        parse of its own, as a person's command has them: that takes much longer.
         """
         (self.folder / "silent.py").write_text(ADAPTER)
         self.marker.unlink(missing_ok=True)
         before = self._everything()
-        ended = in_child(
+        ended = (in_child if apart else in_fork)(
             RUN,
             patience,
             memory,
-            parsed,
+            apart,
             "run",
             target,
             "-r",

@@ -115,7 +115,7 @@ def test_no_program_of_the_repository_runs(attack: Attack) -> None:
     with suppress(subprocess.CalledProcessError):
         repository.git("log", "-1", "-p", "--ext-diff")
     assert attack.marker.exists(), "the traps must work, or this test shows nothing"
-    ended = attack.run(repository.path, parsed="apart")
+    ended = attack.run(repository.path, apart=True)
     assert ended.status == 0, ended.stderr
     assert "6 queries" in ended.stdout + ended.stderr
 

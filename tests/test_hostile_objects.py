@@ -109,7 +109,7 @@ def test_a_hostile_tree(attack: Attack, name: str) -> None:
         shop = tree_of(repository, ("100644", b"clock.py", blob), ("100644", b"store.py", store))
         tree = tree_of(repository, *entries, ("40000", b"shop", shop))
         commit_of(repository, tree, f"answer differently at noon {number}")
-    ended = attack.run(repository.path, "--snapshot=HEAD~2", parsed="apart")
+    ended = attack.run(repository.path, "--snapshot=HEAD~2", apart=True)
     assert ended.status == status, ended.stderr
     assert ended.peak_bytes < ORDINARY
     escaped = {path.name for path in attack.folder.rglob("*evil*")}
