@@ -7,7 +7,17 @@ import pytest
 
 from codebench.errors import UsageError
 from codebench.measures.catalogue import KINDS
-from codebench.measures.names import BESIDE, DEFAULT, EXTRA, PRIMARY, check_depth, parse, parse_all
+from codebench.measures.names import (
+    BESIDE,
+    DEFAULT,
+    EXTRA,
+    PRIMARY,
+    check_depth,
+    lowered,
+    parse,
+    parse_all,
+    within_depth,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +56,16 @@ def test_the_written_name_keeps_its_level_in_any_context(name: str, rel: int | N
         ("RBP(p=0.8)", "RBP"),
         (" R ( rel = 2 ) @ 10 ", "R(rel=2)@10"),
         ("R(rel=1)@10", "R@10"),
+        ("R@10" + " " * 296, "R@10"),
+        ("R(rel=1000)@10", "R(rel=1000)@10"),
+        ("F(beta=0.000001)@5", "F(beta=1e-06)@5"),
+        ("F(beta=1000000)@5", "F(beta=1000000)@5"),
+        ("ERR(max_rel=1)", "ERR(max_rel=1)"),
+        ("ERR(max_rel=1000)", "ERR(max_rel=1000)"),
+        (
+            "nDCG(gains={1000:1e300,2:0.5,1:0.5,0:0})",
+            f"nDCG(gains={{1000:{int(1e300)},2:0.5,1:0.5,0:0}})",
+        ),
         ("nDCG(gains={1: 1, 3: 7.5})@5", "nDCG(gains={3:7.5,1:1})@5"),
     ],
 )
@@ -69,35 +89,54 @@ def test_the_level_comes_from_the_context_unless_it_is_named() -> None:
     [
         ("nDGC@10", "near names: .*nDCG"),
         ("mrr@10", "near names: .*MRR"),
+        ("bprec", "near names: Rprec, Bpref, Precision, Recall$"),
         ("zzz", "there are RR, R, P"),
-        ("R", "needs a cutoff: R@10"),
+        ("R", "^'R' needs a cutoff: R@10$"),
         ("R@0", "at least 1"),
         ("Rprec@5", "takes no cutoff"),
         ("AP@50tokens", "not counted by tokens"),
         ("nDCG(rel=2)@10", "takes no rel"),
-        ("RR(rel=0)", "rel must be a grade"),
+        ("RR(rel=0)", r"^'RR\(rel=0\)': rel must be a grade, 1 to 1000$"),
         ("RR(rel=True)", "rel must be a grade"),
         ("RR(rel='x')", "rel must be a grade"),
         ("RR(level=2)", "has no 'level'; it takes rel"),
         ("Value(rel=2)@5", "takes no rel"),
+        ("RBP(k=2)", r"': RBP has no 'k'; it takes p, rel$"),
+        ("nDCG(k=2)@5", "nDCG has no 'k'; it takes dcg, gains$"),
+        ("Judged(k=2)@5", "Judged has no 'k'; it takes no parameter$"),
         ("nDCG(dcg='x')@10", "dcg is"),
         ("nDCG(gains={3:1,2:2})@10", "never falls"),
         ("nDCG(gains={0:1})@10", "never falls"),
         ("nDCG(gains={})@10", "never falls"),
         ("nDCG(gains=3)@10", "never falls"),
+        ("nDCG(gains={'a':1})@10", r"^.nDCG\(gains={'a':1}\)@10.: gains must be a map such as"),
+        ("nDCG(gains={True:1})@10", "never falls"),
+        ("nDCG(gains={1.5:1})@10", "never falls"),
+        ("nDCG(gains={-1:1})@10", "never falls"),
+        ("nDCG(gains={1001:1})@10", "never falls"),
+        ("nDCG(gains={1:'a'})@10", "never falls"),
+        ("nDCG(gains={1:-1})@10", "never falls"),
+        ("nDCG(gains={1:1e999})@10", "never falls"),
+        ("nDCG(gains={1:1e301})@10", r"@10': a gain must be at most 1e300$"),
         ("nDCG(dcg='log2',gains={1:1})@10", "not both"),
         ("RBP(p=1)", "between 0 and 1"),
-        ("F(beta=0)@5", "above 0"),
+        ("RBP(p='0.5')", r"\": p must lie between 0 and 1$"),
+        ("RBP(p='x')", "between 0 and 1"),
+        ("RBP(p=True)", "between 0 and 1"),
+        ("F(beta=0)@5", r"^'F\(beta=0\)@5': beta must lie between 0.000001 and 1000000$"),
+        ("F(beta=1000001)@5", "beta must lie between"),
         ("F1(beta=2)@5", r"F1 is F\(beta=1\)"),
         ("ERR(max_rel=0)@5", "max_rel must be"),
-        ("RR(2)", "is not a list such as"),
+        ("RR(2)", r"^'RR\(2\)': \(2\) is not a list such as \(rel=2\) or"),
+        ("RR(2,rel=2)", "is not a list such as"),
+        ("RR(1)+(2)", "is not a list such as"),
         ("RR(rel=__import__('os'))", "is not a list such as"),
         ("RR(rel=2", "is not a measure"),
         ("RR(**{'a':1})", "is not a list such as|has no"),
         ("RR@٣", "is not a measure"),
         ("R@-1", "is not a measure"),
         ("", "is not a measure"),
-        ("R" * 400, "longer than"),
+        ("R" * 301, f"^measure '{'R' * 40}'… is longer than 300 characters$"),
         ("RR(" + "(" * 250 + ")", "is not a list"),
     ],
 )
@@ -108,17 +147,30 @@ def test_wrong_names_say_what_is_wrong(name: str, words: str) -> None:
 
 
 def test_no_measure_and_one_text_are_refused() -> None:
-    with pytest.raises(UsageError, match="no measure was named"):
+    with pytest.raises(UsageError, match="^no measure was named; name one such as RR@10$"):
         parse_all([], 1)
-    with pytest.raises(UsageError, match="must be a list"):
-        parse_all("RR@10", 1)
+    with pytest.raises(UsageError, match=f"must be a list of names, not the text '{'R' * 40}'$"):
+        parse_all("R" * 41, 1)
 
 
 def test_a_cutoff_above_the_depth_is_named() -> None:
     measures = [parse(name) for name in ("R@50", "RR@60", "AP", "R@9000tokens", "Tokens@32000")]
     with pytest.raises(UsageError, match=r"^RR@60: the cutoff is above the depth 50"):
         check_depth(measures, 50)
+    with pytest.raises(UsageError) as caught:
+        check_depth(measures, 49)
+    assert str(caught.value) == (
+        "R@50, RR@60: the cutoff is above the depth 49; ask for a depth of at least the cutoff"
+    )
     check_depth(measures, 60)
+
+
+def test_measures_that_a_depth_cannot_answer_are_left_out_or_lowered() -> None:
+    names = ["R@50", "RR@60", "RR@50", "AP", "R@9000tokens", "Tokens@32000"]
+    kept = ["R@50", "RR@50", "AP", "R@9000tokens", "Tokens@32000"]
+    assert [str(one) for one in within_depth(map(parse, names), 50)] == kept
+    assert [str(one) for one in lowered(map(parse, names), 50)] == kept  # RR@60 falls upon RR@50
+    assert [str(one) for one in lowered([parse("RR@60")], 9)] == ["RR@9"]
 
 
 def test_the_default_set() -> None:

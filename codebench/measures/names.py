@@ -295,7 +295,7 @@ def _value(text: str, name: str, value: object) -> Scalar | Gains:
         return str(value)
     number = isinstance(value, int | float) and not isinstance(value, bool)
     low, high, words = {
-        "beta": (1e-6, 1e6, "beta must be above 0"),
+        "beta": (1e-6, 1e6, "beta must lie between 0.000001 and 1000000"),
         "p": (1e-9, 1 - 1e-9, "p must lie between 0 and 1"),
         "max_rel": (1, _MAX_GRADE, f"max_rel must be a grade, 1 to {_MAX_GRADE}"),
     }[name]
