@@ -147,7 +147,7 @@ def test_wrong_names_say_what_is_wrong(name: str, words: str) -> None:
 
 
 def test_no_measure_and_one_text_are_refused() -> None:
-    with pytest.raises(UsageError, match="^no measure was named; name one such as RR@10$"):
+    with pytest.raises(UsageError, match=r"^no measure was named; name one such as RR@10$"):
         parse_all([], 1)
     with pytest.raises(UsageError, match=f"must be a list of names, not the text '{'R' * 40}'$"):
         parse_all("R" * 41, 1)
