@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import random
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import pytest
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 import codebench
 
-CASES = 2000
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 TOLERANCE = 1e-9
 
 Qrels = dict[str, dict[str, int]]
@@ -56,8 +59,22 @@ def worlds(draw: st.DrawFn, grades: int = 3) -> tuple[Qrels, Run]:
 
 
 SLOW = settings(
-    max_examples=CASES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
+
+
+def large_worlds(grades: int = 3) -> Iterator[tuple[Qrels, Run]]:
+    """4,000 queries in a few worlds: what a call costs is paid once for many."""
+    source = random.Random(8)  # noqa: S311
+    for _ in range(20):
+        qrels, run = {}, {}
+        for query in (f"q{number}" for number in range(200)):
+            judged = source.sample(DOCUMENTS, source.randint(1, len(DOCUMENTS)))
+            qrels[query] = {name: source.randint(0, grades) for name in judged}
+            listed = source.sample(DOCUMENTS, source.randint(0, len(DOCUMENTS)))
+            if listed:
+                run[query] = {name: float(100 - place) for place, name in enumerate(listed)}
+        yield qrels, run
 
 
 def _agree(found: dict[str, dict[str, float]], evaluation: Any, names: dict[str, str]) -> None:
@@ -67,10 +84,7 @@ def _agree(found: dict[str, dict[str, float]], evaluation: Any, names: dict[str,
             assert abs(own - values[theirs]) <= TOLERANCE, (query, ours, own, values[theirs])
 
 
-@pytest.mark.slow
-@SLOW
-@given(worlds(), st.integers(1, 3))
-def test_trec_eval(world: tuple[Qrels, Run], rel: int) -> None:
+def _as_trec_eval(world: tuple[Qrels, Run], rel: int) -> None:
     qrels, run = world
     oracle = pytrec_eval.RelevanceEvaluator(qrels, TREC_NAMES, relevance_level=rel)
     found = oracle.evaluate(run)
@@ -79,12 +93,30 @@ def test_trec_eval(world: tuple[Qrels, Run], rel: int) -> None:
     _agree(found, evaluation, {names[own]: TREC[own] for own in TREC})
 
 
+@SLOW
+@given(worlds(), st.integers(1, 3))
+def test_trec_eval(world: tuple[Qrels, Run], rel: int) -> None:
+    _as_trec_eval(world, rel)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rel", [1, 2, 3])
+def test_trec_eval_on_many_queries(rel: int) -> None:
+    for world in large_worlds():
+        _as_trec_eval(world, rel)
+
+
 def _at(name: str, rel: int) -> str:
     family, _, cutoff = name.partition("@")
     return f"{family}(rel={rel})" + (f"@{cutoff}" if cutoff else "") if rel > 1 else name
 
 
-@pytest.mark.slow
+def _as_trec_eval_with_ties(qrels: Qrels, tied: Run) -> None:
+    found = pytrec_eval.RelevanceEvaluator(qrels, TREC_NAMES).evaluate(tied)
+    evaluation = codebench.evaluate(qrels, tied, list(TREC), ties="trec", empty_gold="zero")
+    _agree(found, evaluation, TREC)
+
+
 @SLOW
 @given(worlds(), st.permutations(range(1, 17)), st.data())
 def test_trec_eval_with_ties(
@@ -96,9 +128,18 @@ def test_trec_eval_with_ties(
         query: {name: float(scores[at] % few) for at, name in enumerate(own)}
         for query, own in run.items()
     }
-    found = pytrec_eval.RelevanceEvaluator(qrels, TREC_NAMES).evaluate(tied)
-    evaluation = codebench.evaluate(qrels, tied, list(TREC), ties="trec", empty_gold="zero")
-    _agree(found, evaluation, TREC)
+    _as_trec_eval_with_ties(qrels, tied)
+
+
+@pytest.mark.slow
+def test_trec_eval_with_ties_on_many_queries() -> None:
+    source = random.Random(9)  # noqa: S311
+    for qrels, run in large_worlds():
+        tied = {
+            query: {name: float(source.randrange(1 + number % 4)) for name in own}
+            for number, (query, own) in enumerate(run.items())
+        }
+        _as_trec_eval_with_ties(qrels, tied)
 
 
 IR = [
@@ -112,10 +153,7 @@ IR = [
 THEIRS = {"nDCG(dcg='exp-log2')@10": "nDCG(gains={3:7,2:3,1:1})@10"}
 
 
-@pytest.mark.slow
-@SLOW
-@given(worlds())
-def test_ir_measures(world: tuple[Qrels, Run]) -> None:
+def _as_ir_measures(world: tuple[Qrels, Run]) -> None:
     qrels, run = world
     evaluation = codebench.evaluate(qrels, run, IR, empty_gold="zero")
     # Maps of gains are asked for one by one: together, its nDCG@K takes the map of another.
@@ -130,10 +168,19 @@ def test_ir_measures(world: tuple[Qrels, Run]) -> None:
             assert abs(own - metric.value) <= TOLERANCE, (metric, own)
 
 
+@SLOW
+@given(worlds())
+def test_ir_measures(world: tuple[Qrels, Run]) -> None:
+    _as_ir_measures(world)
+
+
 @pytest.mark.slow
-@settings(SLOW, max_examples=500)
-@given(worlds(grades=1))
-def test_rank_biased_precision_and_means_over_queries(world: tuple[Qrels, Run]) -> None:
+def test_ir_measures_on_many_queries() -> None:
+    for world in large_worlds():
+        _as_ir_measures(world)
+
+
+def _as_rank_biased_precision(world: tuple[Qrels, Run]) -> None:
     qrels, run = world
     ours = codebench.evaluate(qrels, run, ["RBP(p=0.9)", "AP"], empty_gold="zero")
     relevant = {query for query, judged in qrels.items() if any(judged.values())}
@@ -145,3 +192,15 @@ def test_rank_biased_precision_and_means_over_queries(world: tuple[Qrels, Run]) 
         )
     theirs = ir_measures.calc_aggregate([ir_measures.AP], qrels, run)[ir_measures.AP]
     assert ours.values["AP"] == pytest.approx(theirs, abs=TOLERANCE)
+
+
+@SLOW
+@given(worlds(grades=1))
+def test_rank_biased_precision_and_means_over_queries(world: tuple[Qrels, Run]) -> None:
+    _as_rank_biased_precision(world)
+
+
+@pytest.mark.slow
+def test_rank_biased_precision_and_means_over_many_queries() -> None:
+    for world in large_worlds(grades=1):
+        _as_rank_biased_precision(world)
