@@ -87,7 +87,7 @@ def test_a_ranking_is_a_list_or_a_map_of_scores_in_its_own_order() -> None:
     sorted_, rising = rankings_of(["falls", "map", "missing"], run, "trec")
     assert [list(own) for own in sorted_] == [["b", "a", "c"], ["a", "b"], []]
     assert rising == 0
-    with pytest.raises(UsageError, match=r"^run: query list has no scores, and ties='trec' sorts b"):
+    with pytest.raises(UsageError, match=r"^run: query list has no scores, and ties='trec' sorts"):
         rankings_of(names, run, "trec")
 
 
