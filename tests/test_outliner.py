@@ -76,10 +76,12 @@ def test_a_file_that_kills_a_parser_is_not_parsed_and_the_others_are(cache: Chun
         assert not outliner.known([("d" * 40, "python")]), "it may have been the machine's fault"
 
 
-def test_nothing_to_parse_starts_no_process(cache: ChunkCache) -> None:
+def test_processes_are_started_when_there_is_something_to_parse(cache: ChunkCache) -> None:
     with Outliner(cache) as outliner:
         assert list(outliner.parse([])) == []
         assert outliner._pool is None
+        assert names(outliner, contents(1))
+        assert outliner._pool is not None
 
 
 def test_workers_end_when_who_started_them_is_killed(tmp_path: Path) -> None:
