@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codebench import Hit, Retriever
 from codebench.keywords import keywords, windows
-from codebench.programs import missing_program, run_program
+from codebench.kit.programs import missing_program, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

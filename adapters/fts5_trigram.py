@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codebench import Hit, Retriever
 from codebench.keywords import keywords
-from codebench.passages import Passage, passages
+from codebench.kit.passages import Passage, passages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from codebench import Hit, Retriever
 from codebench.keywords import tokens
-from codebench.passages import By, Passage, check_windows, passages
-from codebench.vectors import Nearest, unit
+from codebench.kit.passages import By, Passage, check_windows, passages
+from codebench.kit.vectors import Nearest, unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

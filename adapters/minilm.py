@@ -7,9 +7,9 @@ from importlib.metadata import files, version
 from typing import TYPE_CHECKING, Any
 
 from codebench import Hit, Retriever
-from codebench.passages import By, Passage, check_windows, passages
-from codebench.programs import missing_package
-from codebench.vectors import ANN_PACKAGE, How, Nearest
+from codebench.kit.passages import By, Passage, check_windows, passages
+from codebench.kit.programs import missing_package
+from codebench.kit.vectors import ANN_PACKAGE, How, Nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

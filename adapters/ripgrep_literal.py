@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codebench import Hit, Retriever
 from codebench.keywords import windows
-from codebench.programs import missing_program, run_program, version_of
+from codebench.kit.programs import missing_program, run_program, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codebench import Hit, Retriever
-from codebench.programs import missing_package
+from codebench.kit.programs import missing_package
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from codebench import Hit, Retriever
 from codebench.keywords import tokens
-from codebench.passages import Passage, passages
-from codebench.programs import missing_package
+from codebench.kit.passages import Passage, passages
+from codebench.kit.programs import missing_package
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from codebench import Hit, Retriever
 from codebench.adapter import load, make
-from codebench.programs import find_program, missing_program
+from codebench.kit.programs import find_program, missing_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -86,7 +86,7 @@ def _server() -> subprocess.Popen[str]:
 _SERVER = """
 import json, os, sys, traceback
 import codebench.cli.asking, codebench.cli.run, codebench.gold.building, codebench.gold.target
-import codebench.report.summary, codebench.scoring, numpy
+import codebench.report.summary, codebench.judging.scoring, numpy
 replies = os.dup(1)
 os.set_inheritable(replies, False)
 nothing = os.open(os.devnull, os.O_RDWR)

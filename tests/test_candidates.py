@@ -182,7 +182,7 @@ def test_passages_are_chunks_or_windows(corpus: Corpus) -> None:
 def test_nearest_vectors_are_the_same_exactly_and_by_a_graph() -> None:
     import numpy as np
 
-    from codebench.vectors import Nearest, best
+    from codebench.kit.vectors import Nearest, best
 
     vectors = np.random.default_rng(0).standard_normal((300, 16))
     vectors[7] = 0

@@ -12,8 +12,8 @@ import pytest
 from codebench.cli.main import main
 from codebench.gold.documents import document_ids, safe_path
 from codebench.gold.topics import read_documents, read_topics
+from codebench.judging.scoring import score_run
 from codebench.results import read_run
-from codebench.scoring import score_run
 from codebench.suite import members_of, read_suite
 from tests.repositories import Repository
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import codebench
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 PACKAGE = Path(codebench.__file__).parent
 
@@ -17,13 +22,11 @@ LAYERS = {
     "errors": 0,
     "home": 0,
     "keywords": 0,
+    "kit": 0,
     "model": 0,
     "options": 0,
-    "passages": 0,
     "plain_yaml": 0,
-    "programs": 0,
     "reading": 0,
-    "vectors": 0,
     "watch": 0,
     "writing": 0,
     "adapter": 1,
@@ -36,20 +39,14 @@ LAYERS = {
     "results": 2,
     "suite": 2,
     "trec": 2,
-    "union": 4,
     "comparison": 3,
     "evaluation": 3,
-    "alignment": 4,
     "bisecting": 4,
-    "contest": 4,
     "gate": 4,
     "gold": 4,
-    "history": 4,
+    "judging": 4,
     "listing": 4,
     "runner": 4,
-    "scored": 4,
-    "scoring": 4,
-    "tuning": 4,
     "report": 5,
     "cli": 6,
     "pytest_plugin": 6,
@@ -62,14 +59,10 @@ WITHIN = {
     "home": 0.3,
     "keywords": 0.3,
     "options": 0.3,
-    "passages": 0.3,
-    "tuning": 0.1,
-    "union": 0.1,
-    "scoring": 0.2,
-    "alignment": 0.5,
+    "kit": 0.4,
+    "judging": 0.2,
     "bisecting": 0.5,
     "gate": 0.5,
-    "history": 0.5,
 }
 """The order inside a floor, where files lean on each other: in this order only."""
 
@@ -84,22 +77,39 @@ def modules() -> dict[str, Path]:
 
 
 def imports_of(path: Path) -> set[str]:
-    """Modules of codebench that a file imports anywhere in it, for types too."""
+    """Modules of codebench that a file imports anywhere in it, for types and in code in text too.
+
+    A public name counts as the module that it lives in, a submodule as itself.
+    """
+    names = modules()
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            if node.module == "codebench":
-                found |= {alias.name for alias in node.names}
-            elif node.module.startswith("codebench."):
-                found.add(node.module.removeprefix("codebench."))
+        if isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: relative import"
+            for alias in node.names:
+                found.add(_home(f"{node.module}.{alias.name}", names))
         elif isinstance(node, ast.Import):
-            found |= {
-                alias.name.removeprefix("codebench.")
-                for alias in node.names
-                if alias.name.startswith("codebench.")
-            }
-        assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path}: relative import"
-    return {name for name in found if name not in codebench.__all__}
+            assert all(alias.name != "codebench" for alias in node.names), (
+                f"{path}: import codebench hides what is used of it"
+            )
+            found |= {_home(alias.name, names) for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= {_home(name, names) for name in IN_TEXT.findall(node.value)}
+    return found - {""}
+
+
+IN_TEXT = re.compile(r"^\s*(?:from|import) (codebench(?:\.\w+)+)", re.MULTILINE)
+"""An import in a program that is kept as text: what a child process runs."""
+
+
+def _home(full: str, names: Container[str]) -> str:
+    """Return the module that a dotted name of an import means; nothing where it is not ours."""
+    package, _, rest = full.partition(".")
+    if package != "codebench":
+        return ""
+    if rest in codebench._HOMES:
+        return codebench._HOMES[rest].removeprefix("codebench.")
+    return rest if rest in names else rest.rpartition(".")[0]
 
 
 def room(module: str) -> str:
@@ -134,13 +144,80 @@ def test_there_is_no_cycle() -> None:
     assert not set(graph) - done, f"these import each other: {sorted(set(graph) - done)}"
 
 
+def outside(path: Path) -> set[str]:
+    """Packages that a file imports anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+    return found
+
+
+def calls(path: Path) -> set[str]:
+    """Plain names that a file calls."""
+    return {
+        node.func.id
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+
+
 def test_only_one_room_runs_git() -> None:
     for name, path in modules().items():
-        text = path.read_text("utf-8")
-        if room(name) != "git":
-            assert '"git",' not in text, f"{path} names the program git"
-            assert "from git." not in text, f"{path} imports GitPython"
-            assert "import git\n" not in text.replace("from codebench import git\n", "")
+        if room(name) == "git":
+            continue
+        assert "git" not in outside(path), f"{path} imports GitPython"
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            first = node.elts[:1] if isinstance(node, ast.List | ast.Tuple) else []
+            assert not any(isinstance(one, ast.Constant) and one.value == "git" for one in first), (
+                f"{path}:{getattr(node, 'lineno', 0)} names the program git"
+            )
+
+
+STARTERS = {
+    "git.commands",
+    "git.shadows",
+    "kit.programs",
+    "protocols.processes",
+    "protocols.settings",
+    "runner.keeper",
+    "runner.process",
+    "watch",
+}
+"""Who starts programs; each of them bounds what they may take."""
+
+
+def test_few_places_start_programs() -> None:
+    found = {name for name, path in modules().items() if "subprocess" in outside(path)}
+    assert found == STARTERS
+
+
+def test_the_runner_measures_nothing_and_only_the_report_formats() -> None:
+    for name, path in modules().items():
+        if room(name) == "runner":
+            targets = {room(target) for target in imports_of(path)}
+            assert not targets & {"evaluation", "comparison"}, f"{name} judges what it runs"
+        if LAYERS.get(room(name), 9) < LAYERS["report"]:
+            assert "tabulate" not in outside(path), f"{name} makes a table"
+            if room(name) != "bisecting":  # whose step is a program of its own, run by git
+                assert "print" not in calls(path), f"{name} prints"
+
+
+def test_contributing_draws_this_house() -> None:
+    text = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    _, drawing, _ = text.split("```", 2)
+    drawn: list[tuple[str, int]] = []
+    pending: list[str] = []
+    for line in drawing.partition("codebench/")[2].partition("\nadapters/")[0].splitlines()[1:]:
+        names, _, rest = re.sub(r"\.py\b|/(?=[\s,])", "", line).strip().partition("  ")
+        pending += [one for one in names.replace(" ", ",").split(",") if one]
+        number = re.match(r"\s*(\d)", rest)
+        if number:
+            drawn += [(one, int(number[1])) for one in pending]
+            pending = []
+    assert sorted(drawn) == sorted(LAYERS.items())
 
 
 def test_the_harness_names_no_retriever() -> None:
@@ -193,6 +270,9 @@ def test_importing_does_nothing() -> None:
     loaded = loaded_by("import codebench")
     assert not loaded & HEAVY
     assert {name for name in loaded if name.startswith("codebench")} == {"codebench"}
+    light = "model errors home reading options gate.limits measures.names measures.catalogue"
+    statement = "; ".join(f"import codebench.{name}" for name in light.split())
+    assert not loaded_by(statement) & HEAVY
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from codebench.judging.scoring import score_run
 from codebench.report.page.board import measures_for
 from codebench.report.page.document import page
-from codebench.scoring import score_run
 from tests import hostile_texts, runs
 from tests.browser import CHROMIUM, MISSING, Browser
 

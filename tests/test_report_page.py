@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codebench.cli.main import main
+from codebench.judging.scoring import score_run
 from codebench.report.page import listing
 from codebench.report.page.board import board, measures_for
 from codebench.report.page.choice import choice_for, choices
@@ -19,7 +20,6 @@ from codebench.report.page.document import LIMIT, page
 from codebench.report.page.listing import Listing
 from codebench.report.page.markup import Scale
 from codebench.results import ANSWERS
-from codebench.scoring import score_run
 from tests import hostile_texts, runs
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from codebench.judging.scoring import leaders, score_run
 from codebench.report.standing import standing_notes
-from codebench.scoring import leaders, score_run
 from tests.runs import Row, made_run
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codebench.errors import UsageError
+from codebench.judging.scoring import score_run
 from codebench.model import Query, Target
 from codebench.runner.cluster import FEWEST, cut, open_cluster
 from codebench.runner.events import Answered
 from codebench.runner.plan import RunSettings, plan_of
 from codebench.runner.remote import CorpusMissing, Shard, fetch, pack, run_shard
-from codebench.scoring import score_run
 from tests.misbehaving import QUICK, Lab
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ import pytest
 from codebench.corpus.tables import read_tables
 from codebench.errors import ResultsError
 from codebench.evaluation import evaluate_answers
+from codebench.judging.scoring import score, score_run
 from codebench.measures.columns import read_columns, write_columns
 from codebench.measures.latency import latency_summary
 from codebench.model import Candidate, Target
@@ -28,7 +29,6 @@ from codebench.results import Run, read_ends, read_run
 from codebench.results.stored import StoredAnswers, answers_key, columns_key
 from codebench.runner.events import Noted
 from codebench.runner.run import Resume, run
-from codebench.scoring import score, score_run
 from codebench.suite import read_suite
 from tests.misbehaving import ADAPTERS, QUICK, Lab, suite_of
 

@@ -15,11 +15,11 @@ import pytest
 from codebench.cli.main import main
 from codebench.errors import ResultsError
 from codebench.home import builtin
+from codebench.judging.scoring import score_run
+from codebench.judging.union import union
 from codebench.measures.latency import LoadStep
 from codebench.results import Fall
 from codebench.results.several import member_runs, read_several
-from codebench.scoring import score_run
-from codebench.union import union
 from tests.repositories import grown
 
 

@@ -12,11 +12,11 @@ from codebench.adapter import parse_reference
 from codebench.cli.main import main
 from codebench.errors import AdapterError, InputError
 from codebench.home import builtin
+from codebench.judging.scoring import score_run
+from codebench.judging.sweeps import sweeps_of
 from codebench.results import read_run
 from codebench.runner.candidates import candidates, read_retrievers
 from codebench.runner.sweep import written
-from codebench.scoring import score_run
-from codebench.tuning import sweeps_of
 
 if TYPE_CHECKING:
     from pathlib import Path

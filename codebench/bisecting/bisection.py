@@ -12,13 +12,13 @@ from codebench import git
 from codebench.adapter import find, parse_reference
 from codebench.bisecting.job import Job, read_steps
 from codebench.bisecting.step import examine
-from codebench.contest import Contender, check_suites
 from codebench.errors import AdapterError, GitError, NothingMeasured, UsageError
 from codebench.gold.recipe import Recipe
 from codebench.gold.target import open_target, suite_folder
+from codebench.judging.contest import Contender, check_suites
+from codebench.judging.scoring import score_run
 from codebench.reading import near
 from codebench.results import SUITE
-from codebench.scoring import score_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from codebench.adapter import Source
     from codebench.bisecting.job import Step
     from codebench.git import CommitLine, Walk
+    from codebench.judging.scored import ScoredRun
     from codebench.measures.names import Measure
     from codebench.model import Corpus, Query
-    from codebench.scored import ScoredRun
 
 PACKAGE = Path(__file__).resolve().parents[1]
 

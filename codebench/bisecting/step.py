@@ -30,10 +30,10 @@ def examine(job: Job, checkout: Path, commit: str) -> Step:
         CodebenchError: what went wrong has nothing to do with the adapter.
     """
     from codebench.corpus.tables import read_tables  # noqa: PLC0415  # numpy and more
+    from codebench.judging.scoring import score_run  # noqa: PLC0415
     from codebench.model import Candidate, Corpus  # noqa: PLC0415
     from codebench.runner.plan import RunSettings  # noqa: PLC0415
     from codebench.runner.run import run  # noqa: PLC0415
-    from codebench.scoring import score_run  # noqa: PLC0415
     from codebench.suite import read_suite  # noqa: PLC0415
 
     suite = read_suite(Path(job.run) / SUITE)

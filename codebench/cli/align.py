@@ -47,7 +47,7 @@ def parser() -> VerbParser:
 def run(arguments: argparse.Namespace) -> int:
     """Read, score, correlate, print."""
     measures = measures_of(arguments.measure)
-    from codebench.alignment import align  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.judging.alignment import align  # noqa: PLC0415  # wrong words fail before imports
     from codebench.report.alignment import alignment_text  # noqa: PLC0415
 
     show(alignment_text(align(arguments.runs, measures), arguments.format), arguments.format)

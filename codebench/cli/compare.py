@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from codebench.contest import Contender
-    from codebench.scored import ScoredRun
+    from codebench.judging.contest import Contender
+    from codebench.judging.scored import ScoredRun
 
 
 _EXAMPLES = (
@@ -88,9 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     if twice:
         raise UsageError(f"{twice[0]}: this run is given twice")
-    from codebench.contest import contest  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.judging.contest import contest  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.judging.scoring import depth_of, score_run  # noqa: PLC0415
     from codebench.report import contest as report  # noqa: PLC0415
-    from codebench.scoring import depth_of, score_run  # noqa: PLC0415
 
     depth = min(depth_of(path) for path in arguments.runs)
     measures = [*names.within_depth((names.PRIMARY, names.BESIDE), depth), *asked]
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _contenders(runs: Sequence[ScoredRun], only: Sequence[str], *, floors: bool) -> list[Contender]:
     """Return who is compared: the runs' retrievers in their order, the floors behind them."""
-    from codebench.contest import Contender, labels  # noqa: PLC0415  # as above
+    from codebench.judging.contest import Contender, labels  # noqa: PLC0415  # as above
     from codebench.reading import near  # noqa: PLC0415
 
     known = {one.name for run in runs for one in run.retrievers}

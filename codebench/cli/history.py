@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.measures.names import parse  # noqa: PLC0415  # `--help` needs none
 
     measure = parse(arguments.measure)
-    from codebench.history import history  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.judging.history import history  # noqa: PLC0415  # wrong words fail before imports
     from codebench.report.history import history_text  # noqa: PLC0415
 
     found = history(

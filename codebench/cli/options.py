@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from codebench.judging.scored import ScoredRun
     from codebench.measures.names import Measure
-    from codebench.scored import ScoredRun
 
 
 def add_measures(parser: argparse.ArgumentParser, beside: str = "") -> None:

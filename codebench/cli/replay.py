@@ -64,10 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.gold.logs.replaying import replayed, step_suite  # noqa: PLC0415
     from codebench.gold.target import open_suite, suite_folder  # noqa: PLC0415
     from codebench.gold.workshop import workshop  # noqa: PLC0415
+    from codebench.judging.scored import nothing_answered  # noqa: PLC0415
     from codebench.report.replay import replay_text  # noqa: PLC0415
     from codebench.results import read_run  # noqa: PLC0415
     from codebench.runner.plan import RunSettings  # noqa: PLC0415
-    from codebench.scored import nothing_answered  # noqa: PLC0415
 
     folder = suite_folder(arguments.suite)
     if folder is None:

@@ -51,9 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
     resolved = [path.resolve() for path in arguments.runs]
     if len(set(resolved)) < len(resolved):
         raise UsageError("a run is given twice")
+    from codebench.judging.scoring import depth_of, score_run  # noqa: PLC0415
     from codebench.report.page.board import measures_for  # noqa: PLC0415  # wrong words first
     from codebench.report.page.document import page  # noqa: PLC0415
-    from codebench.scoring import depth_of, score_run  # noqa: PLC0415
     from codebench.writing import write_file  # noqa: PLC0415
 
     depth = min(depth_of(path) for path in arguments.runs)

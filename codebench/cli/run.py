@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codebench.gold.target import Opened
-    from codebench.scored import ScoredRun
+    from codebench.judging.scored import ScoredRun
 
 
 _EXAMPLES = (
@@ -104,8 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.cli.asking import Asking  # noqa: PLC0415  # wrong words fail before imports
     from codebench.gold.recipe import Recipe  # noqa: PLC0415
     from codebench.gold.target import open_target, suite_folder  # noqa: PLC0415
+    from codebench.judging.scoring import score_run  # noqa: PLC0415
     from codebench.runner.candidates import candidates, default_candidates  # noqa: PLC0415
-    from codebench.scoring import score_run  # noqa: PLC0415
 
     chosen = candidates(arguments.retriever) if arguments.retriever else default_candidates()
     if suite_folder(arguments.target) and (arguments.max_queries or arguments.snapshot):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
+    from codebench.judging.scored import ScoredRun
     from codebench.report.judgments import Judged
-    from codebench.scored import ScoredRun
     from codebench.trec import Ties
 
 _EXAMPLES = (
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     arguments.stored = stored(arguments.stored)
     measures = measures_of(arguments.measure, lambda: _depth(arguments.stored))
-    from codebench.scoring import score_run  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.judging.scoring import score_run  # noqa: PLC0415  # wrong words fail before imports
 
     scored = score_run(arguments.stored, measures, arguments.retriever)
     _print_run(scored, arguments)
@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _depth(run: Path) -> int:
-    from codebench.scoring import depth_of  # noqa: PLC0415  # as in `run`
+    from codebench.judging.scoring import depth_of  # noqa: PLC0415  # as in `run`
 
     return depth_of(run)
 

@@ -102,9 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.stored = stored(arguments.stored)
     if any(lists):
         return _list(arguments, asked)
+    from codebench.judging.scoring import depth_of, score_run  # noqa: PLC0415
     from codebench.report.rankings import find, questions  # noqa: PLC0415  # as wrong words first
     from codebench.report.show import shown  # noqa: PLC0415
-    from codebench.scoring import depth_of, score_run  # noqa: PLC0415
 
     usual = (names.PRIMARY, names.BESIDE)
     own = asked or list(names.within_depth(usual, depth_of(arguments.stored)))
@@ -125,10 +125,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace, asked: list[Measure]) -> int:
+    from codebench.judging.scoring import depth_of, score_run  # noqa: PLC0415
     from codebench.measures import names  # noqa: PLC0415  # as in `run`
     from codebench.report.picked import changed, picked_text, worst  # noqa: PLC0415  # as in `run`
     from codebench.report.text import printable  # noqa: PLC0415
-    from codebench.scoring import depth_of, score_run  # noqa: PLC0415
 
     baseline = arguments.fixed_since or arguments.broken_since
     paths = [arguments.stored, *([stored(baseline)] if baseline else [])]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from codebench.errors import NothingMeasured, ResultsError
 from codebench.gold.whereabouts import portable
+from codebench.judging.scoring import score_run
 from codebench.measures.names import parse
 from codebench.results import MANIFEST
 from codebench.results.layout import SUITE
 from codebench.results.several import member_runs
-from codebench.scoring import score_run
 from codebench.suite import read_suite, write_suite
 
 RESULTS = Path("results")

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codebench.comparison import Asked, compare_each
-from codebench.contest import changes, check_suites, not_comparable
 from codebench.errors import NoBaseline, UsageError
 from codebench.gate.limits import LATENCIES
 from codebench.gate.verdict import Check, Gate, Loss
+from codebench.judging.contest import changes, check_suites, not_comparable
 from codebench.measures.latency import by_query, latency_ratio, latency_summary
 from codebench.reading import near
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codebench.comparison import Comparison, Difference
-    from codebench.contest import Contender
     from codebench.evaluation import Evaluation
     from codebench.gate.limits import Limit, Where
     from codebench.gate.verdict import Outcome
+    from codebench.judging.contest import Contender
     from codebench.measures.names import Measure
     from codebench.model import IndexCost, Query
 

@@ -6,15 +6,15 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codebench.contest import ONE_SUITE, Contender
 from codebench.errors import CodebenchError, NoBaseline, NothingMeasured, UsageError
 from codebench.gate.judge import judge
 from codebench.gate.limits import default_limits, repeated
+from codebench.judging.contest import ONE_SUITE, Contender
+from codebench.judging.scoring import depth_of, score_run
 from codebench.listing import runs
 from codebench.measures.names import PRIMARY, check_depth, parse, within_depth
 from codebench.reading import near
 from codebench.results import MANIFEST
-from codebench.scoring import depth_of, score_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from codebench.evaluation import Evaluation
     from codebench.gate.limits import Limit
     from codebench.gate.verdict import Gate
+    from codebench.judging.scored import Scored, ScoredRun
     from codebench.measures.names import Measure
-    from codebench.scored import Scored, ScoredRun
 
 _OF_DEFAULTS = (
     "the default limits are of quality alone: latency, index time and failures are gated where "

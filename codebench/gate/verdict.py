@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from codebench.comparison import Difference
-    from codebench.contest import Contender
     from codebench.gate.limits import Limit
+    from codebench.judging.contest import Contender
 
 Outcome = Literal["passed", "failed", "undecided", "not compared"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codebench.adapter import Unavailable
-from codebench.programs import why_missing
+from codebench.kit.programs import why_missing
 from codebench.protocols import templates
 from codebench.reading import Faults, Fields, plain_line
 

@@ -10,7 +10,7 @@ from codebench.report.data import finite
 from codebench.report.text import NONE, csv_text, json_text, lines, table
 
 if TYPE_CHECKING:
-    from codebench.alignment import Aligned, Alignment
+    from codebench.judging.alignment import Aligned, Alignment
     from codebench.measures.correlation import Correlation
 
 _KINDS = ("kendall", "spearman", "pearson")

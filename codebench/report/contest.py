@@ -21,7 +21,7 @@ from codebench.report.text import (
 
 if TYPE_CHECKING:
     from codebench.comparison import Comparison, Difference
-    from codebench.contest import Contest, LatencyChange
+    from codebench.judging.contest import Contest, LatencyChange
     from codebench.measures.latency import Ratio
 
 _RATIO_FIELDS = ("ratio", "low", "high")

@@ -11,8 +11,8 @@ from codebench.report.measuring import harness_data, intervals_data, measuring_d
 
 if TYPE_CHECKING:
     from codebench.evaluation import Evaluation, How
+    from codebench.judging.scored import Scored, ScoredRun
     from codebench.measures.statistics import Figure
-    from codebench.scored import Scored, ScoredRun
 
 _MS = 1e6
 

@@ -23,7 +23,7 @@ from codebench.report.text import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codebench.history import History, Point
+    from codebench.judging.history import History, Point
     from codebench.measures.names import Measure
 
 _WIDTH = 48

@@ -10,8 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from codebench.judging.scored import ScoredRun
     from codebench.model import Candidate
-    from codebench.scored import ScoredRun
 
 
 def label_notes(scored: ScoredRun) -> list[str]:

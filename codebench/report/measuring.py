@@ -9,8 +9,8 @@ from codebench.report.oddities import oddity_data
 from codebench.report.text import NONE, milliseconds, queries, table
 
 if TYPE_CHECKING:
+    from codebench.judging.scored import Scored, ScoredRun
     from codebench.measures.latency import LoadPoint
-    from codebench.scored import Scored, ScoredRun
 
 _MS = 1e6
 _SHOWN = ("p50", "p95", "p99")

@@ -10,8 +10,8 @@ from codebench.results.tally import UNKNOWN
 from codebench.runner.validate import CLIPPED, CUT
 
 if TYPE_CHECKING:
+    from codebench.judging.scored import Scored
     from codebench.results.tally import Tally
-    from codebench.scored import Scored
 
 _MENDED = {
     UNKNOWN: "{hits} in {answers} of {good} answers are in no file of the corpus",

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codebench.evaluation import Evaluation
+    from codebench.judging.scored import ScoredRun
     from codebench.measures.names import Measure
     from codebench.model import Query
-    from codebench.scored import ScoredRun
 
 _TEXT = 70
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from codebench.evaluation import Evaluation
     from codebench.gold.code import Code
     from codebench.grading import Gold, Step
+    from codebench.judging.scored import Scored, ScoredRun
     from codebench.model import Answer, Chunk, FileTable, Hit, Query, Target
-    from codebench.scored import Scored, ScoredRun
 
 Spans = tuple[tuple[int, int], ...]
 

@@ -9,8 +9,8 @@ from codebench.measures.names import PRIMARY, Measure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from codebench.scored import ScoredRun
-    from codebench.scoring import Leaders
+    from codebench.judging.scored import ScoredRun
+    from codebench.judging.scoring import Leaders
 
 _BLIND = ("path-match", "recent", "random")
 """The floors that neither read the code nor know the answer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import aggregate
+from codebench.judging.scoring import leaders
 from codebench.measures.names import TOKENS
 from codebench.measures.statistics import FEW
 from codebench.report.data import answer_counts, run_data
@@ -25,15 +26,14 @@ from codebench.report.text import (
     table,
 )
 from codebench.results.retriever import GOOD_ENDS
-from codebench.scoring import leaders
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from codebench.evaluation import Aggregate, How
+    from codebench.judging.scored import Scored, ScoredRun
+    from codebench.judging.scoring import Leaders
     from codebench.measures.names import Measure
-    from codebench.scored import Scored, ScoredRun
-    from codebench.scoring import Leaders
 
 BEST = "*"
 LEVEL = "="

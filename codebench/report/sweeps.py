@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from codebench.judging.sweeps import CHOSEN_ON, TOLD_ON, sweeps_of
 from codebench.measures.statistics import FEW
 from codebench.report.data import figure_data
 from codebench.report.text import escaped, figure_cell, lines, queries, table
-from codebench.tuning import CHOSEN_ON, TOLD_ON, sweeps_of
 
 if TYPE_CHECKING:
-    from codebench.scored import ScoredRun
-    from codebench.tuning import Sweep
+    from codebench.judging.scored import ScoredRun
+    from codebench.judging.sweeps import Sweep
 
 BEST = "*"
 

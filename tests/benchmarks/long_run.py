@@ -18,11 +18,11 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+from codebench.judging.scoring import score_run
 from codebench.model import Corpus, Query, Suite, Target
 from codebench.runner.harness import null_candidate
 from codebench.runner.plan import RunSettings
 from codebench.runner.run import run
-from codebench.scoring import score_run
 
 sys.path.append(str(Path(__file__).parent))
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codebench.adapter import Unavailable, parse_reference
-from codebench.alignment import read_online
 from codebench.cli.main import main
 from codebench.corpus.tables import read_tables
 from codebench.errors import CodebenchError
@@ -29,6 +28,7 @@ from codebench.gold.logs.skipped import Skipped
 from codebench.gold.patches import PatchError, patched, read_patch
 from codebench.gold.questions import read_questions
 from codebench.gold.target import rules_of
+from codebench.judging.alignment import read_online
 from codebench.measures.names import parse
 from codebench.model import Corpus, FileTable
 from codebench.protocols.output import ToolError, read_output
@@ -360,8 +360,8 @@ def score_a_run(folder: Path) -> None:
 
 
 def read_a_run(folder: Path) -> None:
+    from codebench.judging.scoring import score_run
     from codebench.results import read_ends
-    from codebench.scoring import score_run
 
     for read in (read_ends, partial(score_run, measures=["RR@5", "Value@5"])):
         with contextlib.suppress(CodebenchError):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codebench.comparison import compare
-from codebench.contest import Contender, labels
+from codebench.judging.contest import Contender, labels
 from codebench.measures.latency import TIMED
 from codebench.measures.names import BESIDE, PRIMARY, Measure, lowered, parse
 from codebench.model import STATUSES
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codebench.evaluation import Evaluation
+    from codebench.judging.scored import Scored, ScoredRun
     from codebench.model import Suite
-    from codebench.scored import Scored, ScoredRun
 
 FIRST = ("P(rel=2)@1", "P(rel=2)@3", "nDCG@5", "nDCG@10")
 COVERAGE = ("R(rel=2)@10", "R(rel=2)@20", "R(rel=3)@10", "R(rel=3)@20")

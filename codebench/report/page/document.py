@@ -7,7 +7,7 @@ import hashlib
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from codebench.contest import BEST, contest
+from codebench.judging.contest import BEST, contest
 from codebench.report.contest import contest_cells
 from codebench.report.page import bars, charts, tables
 from codebench.report.page import markup as mk
@@ -20,10 +20,10 @@ from codebench.report.text import queries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from codebench.judging.scored import ScoredRun
     from codebench.measures.names import Measure
     from codebench.report.page.board import Board
     from codebench.report.page.choice import Choice
-    from codebench.scored import ScoredRun
 
 LIMIT = 2_000_000
 """Bytes of a page: what a mail or a ticket takes. Rankings and code are cut until it fits."""

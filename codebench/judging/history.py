@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from codebench.comparison import MARGIN, compare
-from codebench.contest import suite_changes
 from codebench.errors import CodebenchError, NothingMeasured, UsageError
+from codebench.judging.contest import suite_changes
+from codebench.judging.scoring import score_run
 from codebench.listing import runs
 from codebench.reading import near
-from codebench.scoring import score_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,21 +7,21 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from codebench.contest import Contender, check_suites
 from codebench.errors import NothingMeasured
+from codebench.judging.contest import Contender, check_suites
+from codebench.judging.scoring import depth_of, score_run
 from codebench.measures.correlation import FEWEST, kendall, kendall_p, pearson, spearman
 from codebench.measures.names import within_depth
 from codebench.measures.statistics import holm
 from codebench.reading import Faults, is_folder, near, read_lines, repeated, shown
-from codebench.scoring import depth_of, score_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from codebench.judging.scored import ScoredRun
     from codebench.measures.correlation import Correlation
     from codebench.measures.names import Measure
-    from codebench.scored import ScoredRun
 
 Verdict = Literal["aligned", "opposed", "undecided", "too few"]
 

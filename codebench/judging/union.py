@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codebench.evaluation import merge
+from codebench.judging.scored import Scored, ScoredRun
 from codebench.measures.latency import LoadStep, latency_summary
 from codebench.model import IndexCost, Query, Suite
 from codebench.results import RetrieverRun, Run
 from codebench.results.several import several_digest
-from codebench.scored import Scored, ScoredRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

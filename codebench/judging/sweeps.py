@@ -19,9 +19,9 @@ from codebench.measures.names import PRIMARY
 
 if TYPE_CHECKING:
     from codebench.evaluation import Evaluation
+    from codebench.judging.scored import Scored, ScoredRun
     from codebench.measures.names import Measure
     from codebench.measures.statistics import Figure
-    from codebench.scored import Scored, ScoredRun
 
 CHOSEN_ON = "dev"
 TOLD_ON = "test"

@@ -12,15 +12,15 @@ from codebench.comparison import compare
 from codebench.corpus.tables import read_tables
 from codebench.errors import UsageError
 from codebench.evaluation import evaluate_answers, evaluate_columns
+from codebench.judging.scored import Scored, ScoredRun, nothing_answered
+from codebench.judging.union import union
 from codebench.measures.latency import TIMED, latency_summary, summary_of
 from codebench.measures.resampling import FLIPS
 from codebench.model import STATUSES
 from codebench.reading import near
 from codebench.results import read_ends, read_run
 from codebench.results.several import member_runs, read_several
-from codebench.scored import Scored, ScoredRun, nothing_answered
 from codebench.suite import read_suite, suite_digest
-from codebench.union import union
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,0 +1,1 @@
+"""What is done with stored runs: scoring, comparing, history, sweeps, alignment."""

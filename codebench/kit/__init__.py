@@ -1,0 +1,1 @@
+"""What the built-in adapters share: passages of files, programs, vectors."""
