@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from contextlib import contextmanager
@@ -245,3 +246,22 @@ def test_a_cache_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(CorpusError, match="set CODEBENCH_CACHE to another folder"):
         ChunkCache(tmp_path / "file" / "outlines.sqlite")
+
+
+def test_a_directory_that_cannot_be_read_or_is_no_code_base_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "code"
+    folder.mkdir()
+    (folder / "a.py").write_text("x = 1\n" * 100)
+    with outliner(tmp_path) as parses:
+        monkeypatch.setattr(module, "MAX_CORPUS_BYTES", 100)
+        with pytest.raises(CorpusError, match="holds more than 0 MB of text"):
+            open_directory(folder, parses)
+
+        def read(path: Path) -> bytes:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+        monkeypatch.setattr("pathlib.Path.read_bytes", read)
+        with pytest.raises(CorpusError, match=r"a\.py: cannot be read \(Permission denied\)"):
+            open_directory(folder, parses)

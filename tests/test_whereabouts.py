@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from codebench.errors import SuiteError
+from codebench.corpus.outliner import MAX_BYTES
+from codebench.errors import CodebenchError, SuiteError
 from codebench.gate.accepting import accept
-from codebench.gold.whereabouts import place_of, portable
+from codebench.gold.code import KeptCode
+from codebench.gold.folders import open_corpus
+from codebench.gold.target import open_suite
+from codebench.gold.whereabouts import directory_of, place_of, portable
+from codebench.gold.workshop import workshop
 from codebench.results.stored import columns_key
-from codebench.suite import read_suite, write_suite
+from codebench.suite import SUITE_FILE, read_suite, write_suite
 from tests.runs import Row, made_run, suite
 
 if TYPE_CHECKING:
@@ -67,3 +74,47 @@ def test_an_accepted_run_holds_no_path_of_the_machine(tmp_path: Path) -> None:
     assert columns_key(accepted, 20) == columns_key(run, 20)
     write_suite(replace(asked, name="other"), run / "suite")
     assert columns_key(accepted, 20) != columns_key(run, 20)
+
+
+@pytest.mark.parametrize("repository", ["/etc", "..", "../../../..", "link", "x\0y", ""])
+def test_a_suite_hands_out_nothing_that_lies_outside_of_its_folder(
+    repository: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "s"
+    folder.mkdir()
+    (folder / "link").symlink_to("/etc")
+    told = r"suite\.yaml: repository: .* is no folder beside this file"
+    asked = suite(repository=repository)
+    with pytest.raises(SuiteError, match=told):
+        directory_of(asked, folder)
+    write_suite(replace(asked, repository="x"), folder)
+    file = folder / SUITE_FILE
+    file.write_text(
+        file.read_text().replace("repository: x", f"repository: {json.dumps(repository)}")
+    )
+    with workshop(lambda *_: None, jobs=1) as shop:
+        for opened in (
+            lambda: open_suite(folder, shop),
+            lambda: open_corpus(read_suite(folder), folder, shop),
+        ):
+            with pytest.raises(CodebenchError, match="repository"):
+                opened()
+
+
+@pytest.mark.parametrize(
+    "path", ["../secret", "/etc/passwd", "link", "null", "large", "\ud800", ""]
+)
+def test_no_code_is_shown_that_no_corpus_can_hold(path: str, tmp_path: Path) -> None:
+    root = tmp_path / "s" / "corpus"
+    root.mkdir(parents=True)
+    (tmp_path / "s" / "secret").write_text("secret")
+    (root / "link").symlink_to(tmp_path / "s" / "secret")
+    (root / "null").symlink_to("/dev/null")
+    (root / "large").write_bytes(b"x" * (MAX_BYTES + 1))
+    (root / "a.py").write_text("x = 1\n")
+    contents = {"a.py": b"x = 1\n", "../secret": b"secret", "link": b"secret", "null": b""}
+    data = contents.get(path, (root / "large").read_bytes())
+    digests = {path: hashlib.sha256(data).hexdigest()}
+    assert KeptCode(root, digests).lines(path) is None
+    digest = hashlib.sha256(b"x = 1\n").hexdigest()
+    assert KeptCode(root, {"a.py": digest}).lines("a.py") == ("x = 1",)

@@ -150,12 +150,13 @@ def open_directory(folder: Path, outliner: Outliner) -> Corpus:
         CorpusError: the directory cannot be read or holds no text file.
     """
     contents: dict[str, bytes] = {}
-    for path in sorted(_walk(folder)):
-        relative = path.relative_to(folder).as_posix()
-        if is_safe(os.fsencode(relative)):
-            data = path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
-            if data is not None and is_text(data):
-                contents[relative] = data
+    try:
+        _read_files(folder, contents)
+    except OSError as error:
+        raise CorpusError(
+            f"{error.filename or folder}: cannot be read ({error.strerror or error}); the suite "
+            "names its folder as its corpus"
+        ) from None
     if not contents:
         raise CorpusError(f"{folder}: no text file in it; is it the corpus folder?")
     blobs = {path: blob_id(data) for path, data in contents.items()}
@@ -171,6 +172,24 @@ def open_directory(folder: Path, outliner: Outliner) -> Corpus:
     tables = tables_of(blobs, outlines)
     digests = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
     return Corpus(folder, corpus_digest(digests), tuple(tables[path] for path in blobs))
+
+
+def _read_files(folder: Path, contents: dict[str, bytes]) -> None:
+    """Read the text files of a directory, by their paths."""
+    total = 0
+    for path in sorted(_walk(folder)):
+        relative = path.relative_to(folder).as_posix()
+        if not is_safe(os.fsencode(relative)) or path.stat().st_size > MAX_BYTES:
+            continue
+        data = path.read_bytes()
+        if is_text(data):
+            contents[relative] = data
+            total += len(data)
+        if total > MAX_CORPUS_BYTES:
+            raise CorpusError(
+                f"{folder}: holds more than {MAX_CORPUS_BYTES >> 20:,} MB of text; name the folder "
+                "of one code base"
+            )
 
 
 def corpus_digest(digests: Mapping[str, str]) -> str:

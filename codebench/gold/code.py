@@ -7,17 +7,20 @@ is found is what was asked about, or it is not used.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codebench import home
-from codebench.corpus.snapshot import corpus_digest
+from codebench.corpus.outliner import MAX_BYTES
+from codebench.corpus.snapshot import corpus_digest, is_safe
 from codebench.errors import CodebenchError, SuiteError
 from codebench.gold.folders import open_corpus
-from codebench.gold.whereabouts import is_url, place_of
+from codebench.gold.whereabouts import directory_of, is_url, place_of
 from codebench.gold.workshop import workshop
+from codebench.reading import is_inside, is_text, open_file
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -66,7 +69,7 @@ class KeptCode:
 
     def _lines(self, path: str) -> tuple[str, ...] | None:
         wanted = self._digests.get(path)
-        data = None if wanted is None else _bytes(self._root / path)
+        data = None if wanted is None else _bytes(self._root, path)
         if data is None or hashlib.sha256(data).hexdigest() != wanted:
             return None
         lines = data.decode("utf-8", "replace").split("\n")
@@ -137,7 +140,7 @@ def _pinned(suite: Suite, folder: Path, paths: Collection[str]) -> Code:
     for root in _roots(suite, folder):
         digests = {}
         for path in paths:
-            data = _bytes(root / path)
+            data = _bytes(root, path)
             if data is None:
                 break
             digests[path] = hashlib.sha256(data).hexdigest()
@@ -147,13 +150,19 @@ def _pinned(suite: Suite, folder: Path, paths: Collection[str]) -> Code:
 
 
 def _roots(suite: Suite, folder: Path) -> Iterator[Path]:
-    yield folder / suite.repository
+    with contextlib.suppress(SuiteError):
+        yield directory_of(suite, folder)
     if suite.name == Path(suite.name).name:
         yield home.builtin("suites") / suite.name / suite.repository
 
 
-def _bytes(path: Path) -> bytes | None:
+def _bytes(root: Path, path: str) -> bytes | None:
+    """Return the contents of a file below a folder; None for what no corpus file can be."""
+    if not is_text(path) or not is_safe(path.encode()) or not is_inside(root / path, root):
+        return None
     try:
-        return path.read_bytes()
+        with open_file(root / path) as file:
+            data = file.read(MAX_BYTES + 1)
     except OSError:
         return None
+    return data if len(data) <= MAX_BYTES else None

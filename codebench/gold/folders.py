@@ -14,7 +14,7 @@ from codebench.corpus.installed import is_installed, open_installed
 from codebench.corpus.snapshot import open_directory
 from codebench.errors import SuiteError, UsageError
 from codebench.gold.target import rules_of, suite_folder
-from codebench.gold.whereabouts import place_of, portable
+from codebench.gold.whereabouts import directory_of, place_of, portable
 from codebench.suite import SUITE_FILE, write_members, write_suite
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def open_corpus(suite: Suite, folder: Path, shop: Workshop) -> Corpus:
             suite.repository, cache=shop.corpora, outliner=shop.outliner, rules=rules_of(suite)
         )
     if not suite.snapshot:
-        return open_directory(folder / suite.repository, shop.outliner)
+        return open_directory(directory_of(suite, folder), shop.outliner)
     with shop.repository(place_of(suite, folder)) as source:
         return source.corpus(source.shadow.commit(suite.snapshot), rules_of(suite))
 

@@ -16,7 +16,7 @@ from codebench.gold.moving import Mover, moved_query
 from codebench.gold.relations import relations_of
 from codebench.gold.target import rules_of
 from codebench.gold.timeline import Timeline
-from codebench.gold.whereabouts import place_of
+from codebench.gold.whereabouts import directory_of, place_of
 from codebench.gold.window import Mainline
 from codebench.gold.workshop import workshop
 from codebench.model import Query, Suite
@@ -121,7 +121,7 @@ def _corpora(
     if suite.snapshot:
         before = source.corpus(source.shadow.commit(suite.snapshot), rules)
     else:
-        before = open_directory(folder / suite.repository, shop.outliner)
+        before = open_directory(directory_of(suite, folder), shop.outliner)
     if before.digest != suite.corpus_digest:
         raise SuiteError(
             f"{folder}: the corpus has digest {before.digest}, the suite was made for "

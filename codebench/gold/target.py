@@ -18,7 +18,7 @@ from codebench.errors import SuiteError
 from codebench.gold.fitting import fitted
 from codebench.gold.mine import mine
 from codebench.gold.recency import last_changes
-from codebench.gold.whereabouts import place_of
+from codebench.gold.whereabouts import directory_of, place_of
 from codebench.gold.workshop import name_of, workshop
 from codebench.suite import SUITE_FILE, members_of, read_suite
 from codebench.suite import name_of as name_of_suite
@@ -105,7 +105,7 @@ def open_suite(folder: Path, shop: Workshop, several: str = "", member: str = ""
         )
         suite, notes = fitted(suite, corpus)
     elif not suite.snapshot:
-        corpus = open_directory(folder / suite.repository, shop.outliner)
+        corpus = open_directory(directory_of(suite, folder), shop.outliner)
     else:
         suite = replace(suite, repository=place_of(suite, folder))
         with shop.repository(suite.repository) as source:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench.errors import SuiteError
+from codebench.reading import is_inside, shown
 from codebench.suite import SUITE_FILE
 
 if TYPE_CHECKING:
@@ -44,6 +45,23 @@ def place_of(suite: Suite, folder: Path) -> str:
             "(a relative one leads from this file's folder)"
         )
     return str(place)
+
+
+def directory_of(suite: Suite, folder: Path) -> Path:
+    """Return the pinned directory of a suite without a snapshot, which lies in its folder.
+
+    A suite is somebody else's, and all that it names is read and handed to retrievers.
+
+    Raises:
+        SuiteError: it names none, or one that leads out of its folder.
+    """
+    place = folder / suite.repository
+    if not suite.repository or not is_inside(place, folder):
+        raise SuiteError(
+            f"{folder / SUITE_FILE}: repository: {shown(suite.repository)} is no folder beside "
+            "this file; copy the code there, or write `snapshot`, the commit of a repository"
+        )
+    return place
 
 
 def portable(suite: Suite, folder: Path) -> Suite:
