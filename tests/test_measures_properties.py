@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +58,8 @@ OTHERS = ["Rprec(rel=2)", "Rprec(rel=3)", "Value@5", "Tokens@500"]
 # A single order of measures by tokens is not one of rank: a hit upward may cost more before it.
 BY_RANK = [name for name in RANKED if "tokens" not in name]
 
+parsed = cache(parse)
+
 hits = st.lists(
     st.builds(
         Hit,
@@ -99,7 +102,8 @@ def queries(draw: st.DrawFn, grade: int | None = None) -> Query:
 
 def _evaluation(query: Query, found: Sequence[Hit], names: Sequence[str]) -> Evaluation:
     suite = Suite("s", "", "", "", (query,))
-    return evaluate_answers(suite, TABLES, [Answer("q", "ok", tuple(found))], names, depth=100)
+    measures = [parsed(name) for name in names]
+    return evaluate_answers(suite, TABLES, [Answer("q", "ok", tuple(found))], measures, depth=100)
 
 
 def _values(query: Query, found: Sequence[Hit], names: Sequence[str]) -> dict[str, float | None]:
