@@ -10,6 +10,7 @@ from codebench.protocols.output import FORMATS, as_json, read_output
 from codebench.protocols.places import Places
 from codebench.protocols.processes import Conversation, run_bounded
 from codebench.protocols.settings import Settings
+from codebench.reading import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,11 @@ class Command(Retriever):
         self.environment = templates.environment_values(fields, "environment")
         for name, template in (("stdin", self.stdin), ("environment", self.environment)):
             templates.check(fields, name, template)
-        self.statuses = {0, *fields.items("statuses", ())}
+        statuses = fields.items("statuses", ())
+        if not all(type(status) is int for status in statuses):
+            fields.fault("statuses", "holds what is no exit status", shown(statuses))
+            statuses = ()
+        self.statuses = {0, *statuses}
         self.output = read_output(fields, FORMATS)
         if self.persistent and templates.asks([self.argv, *self.environment.values()]):
             fields.fault("argv", "cannot hold the question where the process stays")

@@ -453,9 +453,14 @@ def make(kind: type[Retriever], options: Mapping[str, Any]) -> Retriever:
     except InputError as faults:  # of options that the adapter checked itself
         raise AdapterError(str(faults)) from None
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it is others' code
-        given = ", ".join(f"{name}={value!r}" for name, value in sorted(options.items()))
+        given = ", ".join(f"{name}={_brief(value)}" for name, value in sorted(options.items()))
         said = one_line(error) if isinstance(error, ValueError) else told(error, file_of(kind))
         raise AdapterError(f"{kind.__name__}({given}): {said}") from None
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_TOLD else text[: _LONGEST_TOLD - 3] + "..."
 
 
 def placed(options: Any, folder: Path) -> Any:

@@ -34,8 +34,9 @@ _ROUTES: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
 }
 
-PLACE = r"(?P<path>[^\s:`*()\[\]]+\.\w+):(?P<line>\d+)(?:-(?P<end>\d+))?"
-"""`path:line` or `path:line-line`, as Markdown for agents has it."""
+PLACE = r"(?P<path>[^\s:`*()\[\]]{1,1000}\.\w{1,40}):(?P<line>\d+)(?:-(?P<end>\d+))?"
+"""`path:line` or `path:line-line`, as Markdown for agents has it; bounded, or what is no path
+costs the square of its length."""
 
 NOTHING = re.compile(
     r"\b(no|none|0|zero)\b[^.\n]{0,80}\b(results?|match(es)?|hits?|found|symbols?)"
@@ -120,22 +121,29 @@ class Output:
         return self._results(scopes)
 
     def of_prose(self, text: str) -> list[Found]:
-        """Return what the pattern finds in a text."""
+        """Return what the pattern finds in a text.
+
+        Raises:
+            ToolError: it finds a line or a score that is none.
+        """
         found = []
         for match in self.pattern.finditer(text):
-            groups = match.groupdict()
-            line, end = self._lines(groups.get("line"), groups.get("end"))
-            found.append(
-                Found(
-                    groups["path"],
-                    line,
-                    end,
-                    groups.get("symbol") or None,
-                    _number(groups.get("score")),
-                    groups.get("text") or "",
-                )
-            )
+            try:
+                found.append(self._in_prose(match.groupdict()))
+            except ValueError as problem:
+                raise ToolError(f"{plain_line(match[0])[:80]}: {problem}") from None
         return found
+
+    def _in_prose(self, groups: Mapping[str, str | None]) -> Found:
+        line, end = self._lines(groups.get("line"), groups.get("end"))
+        return Found(
+            groups["path"] or "",
+            line,
+            end,
+            groups.get("symbol") or None,
+            _number(groups.get("score")),
+            groups.get("text") or "",
+        )
 
     def hits(self, found: Sequence[Found], places: Places, question: str, k: int) -> list[Hit]:
         """Return at most k hits in the order that is configured, with their paths settled."""

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from codebench.model import Corpus
 
 
+_DEEPEST = 200
+"""Folders above a file of the corpus; what is printed may have any number of them."""
+
+
 class Places:
     """Names the files of one corpus.
 
@@ -101,7 +105,7 @@ def common_folder(paths: Sequence[str], is_file: Callable[[str], bool]) -> str:
     folders: Counter[str] = Counter()
     for path in paths:
         parts = path.split("/")
-        for count in range(1, len(parts)):
+        for count in range(max(1, len(parts) - _DEEPEST), len(parts)):
             if is_file("/".join(parts[count:])):
                 folders["/".join(parts[:count]) + "/"] += 1
                 break

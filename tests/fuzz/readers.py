@@ -392,7 +392,7 @@ def read_options(name: str, folder: Path) -> None:
 
 def read_printed(form: str, folder: Path) -> None:
     faults = Faults("")
-    more = {"pattern": r"(?P<path>[\w./]+):(?P<line>\d+)(?:-(?P<end>\d+))?"}
+    more = {"pattern": r"(?P<path>[\w./]{1,200}):(?P<line>\d+)(?:-(?P<end>\d+))?"}
     fields = Fields({"output": {"format": form, **(more if form == "pattern" else {})}}, faults)
     output = read_output(fields)
     faults.check()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import Mock
@@ -12,8 +13,9 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
+from codebench.adapter import load, make
 from codebench.corpus.chunks import Outline, outline
-from codebench.errors import CodebenchError, Fault, InputError
+from codebench.errors import AdapterError, CodebenchError, Fault, InputError
 from codebench.measures.columns import (
     Asked,
     Columns,
@@ -24,7 +26,8 @@ from codebench.measures.columns import (
     write_columns,
 )
 from codebench.plain_yaml import YamlError, parse_yaml
-from codebench.protocols.output import ToolError
+from codebench.protocols.output import PLACE, Found, ToolError, read_output
+from codebench.protocols.places import common_folder
 from codebench.protocols.vectors import Embedder, VectorCache
 from codebench.reading import Faults, Fields, parse_json, shown
 from codebench.runner.kept import IndexStore
@@ -226,3 +229,45 @@ def test_a_kept_index_that_says_nonsense_is_none(tmp_path: Path, about: str) -> 
     assert IndexStore(tmp_path).find("k") is not None
     (tmp_path / "k" / "about.json").write_text(about, "utf-8")
     assert IndexStore(tmp_path).find("k") is None
+
+
+@pytest.mark.parametrize("text", ["a.py:" + "9" * 5000, "a.py:1-" + "9" * 12])
+def test_lines_in_prose_that_are_none(text: str) -> None:
+    faults = Faults("")
+    output = read_output(Fields({"output": {"format": "pattern", "pattern": PLACE}}, faults))
+    faults.check()
+    with pytest.raises(ToolError, match=r"^a\.py:[\d-]+: .* is no line"):
+        output.of_prose(text)
+
+
+def test_a_place_is_looked_for_in_linear_time() -> None:
+    faults = Faults("")
+    output = read_output(Fields({"output": {"format": "pattern", "pattern": PLACE}}, faults))
+    start = time.process_time()
+    assert output.of_prose("a/." * 100_000 + " x.py:7") == [Found("x.py", 7)]
+    assert time.process_time() - start < 20
+
+
+def test_folders_without_number_are_not_all_looked_for() -> None:
+    is_file = Mock(return_value=False)
+    assert not common_folder(["a/" * 10_000 + "b.py"], is_file)
+    assert is_file.call_count < 1000
+
+
+def test_exit_statuses_that_are_none() -> None:
+    options = {"argv": ["cat"], "stdin": "{query}", "statuses": [[1], "x"], "output": {}}
+    with pytest.raises(AdapterError, match=r"statuses: .* holds what is no exit status"):
+        make(load("command"), options)
+
+
+def test_a_constructor_that_raises_is_told_in_short(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from codebench import Retriever\n\n\nclass Mine(Retriever):\n"
+        "    def __init__(self, x: str = '') -> None:\n        raise KeyError(x[:1])\n"
+        "    def index(self, corpus): ...\n    def search(self, text, k): return []\n",
+        "utf-8",
+    )
+    with pytest.raises(AdapterError, match="KeyError") as caught:
+        make(load(f"{file}:Mine"), {"x": "y" * 10**6})
+    assert len(str(caught.value)) < 2000

@@ -26,7 +26,7 @@ EXAMPLES = int(os.environ.get("CODEBENCH_FUZZ", "0"))
 """How many inputs each reader is given; few, and always the same, where it is not said."""
 
 FEW = 12
-SECONDS = 5.0
+SECONDS = 30.0
 """No input here is larger than a megabyte or two."""
 
 MEGABYTES = 400
