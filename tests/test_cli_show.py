@@ -82,6 +82,8 @@ def test_columns_break_and_pad_by_cells() -> None:
         "flask/app.py:10-",
         "  30 Flask.run",
     ]
+    assert wrapped("日本", 1, " " * 6) == ["日本"]
+    assert wrapped("日本語日本語", 1, " " * 6) == ["日本語日", " " * 6 + "本", " " * 6 + "語"]
     assert wrapped("日本語日本語", 6) == ["日本語", "日本語"]
     assert wrapped("x" * 9, 4, "  ") == ["xxxx", "  xx", "  xx", "  x"]
     assert beside([["日", "a"], ["b"]], 4) == ["日    b", "a"]

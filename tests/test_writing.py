@@ -21,8 +21,12 @@ from codebench.git import locate
 from codebench.gold import exporting
 from codebench.gold.workshop import workshop
 from codebench.runner import record
+from codebench.runner.events import RunStarted
+from codebench.runner.hold import held
+from codebench.runner.run import Resume
 from codebench.runner.scratch import scratch
 from codebench.writing import write_file
+from tests.misbehaving import Lab
 from tests.repositories import Repository
 from tests.runs import corpus, suite
 
@@ -126,6 +130,35 @@ def test_a_cache_that_is_held_says_so(tmp_path: Path, monkeypatch: pytest.Monkey
             CorpusError, match=r"database is locked\); end the program that holds it"
         ):
             ChunkCache(file)
+
+
+def test_two_processes_never_write_one_run(tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    path = lab.run("Healthy", ["query"]).path
+    before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
+    with held(path), pytest.raises(ResultsError, match="another codebench is writing this run"):
+        lab.run("Healthy", ["query"], resume=Resume())
+    assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
+    lab.run("Healthy", ["query"], resume=Resume())
+
+
+def test_a_run_holds_its_folder_while_it_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = Lab(tmp_path)
+    seen = []
+
+    def try_to_hold(event: object) -> None:
+        if isinstance(event, RunStarted):
+            with pytest.raises(ResultsError, match="another codebench"), held(event.path):
+                pass
+            seen.append(event.path)
+
+    monkeypatch.setattr(lab, "_hear", try_to_hold)
+    path = lab.run("Healthy", ["query"]).path
+    assert seen == [path]
+    with held(path):
+        pass
 
 
 @pytest.mark.parametrize("there", ["whole", "damaged", "a file"])

@@ -19,8 +19,10 @@ def cells(text: str) -> int:
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Break a text into lines of at most `width` cells, at a space or after a slash if it can.
 
-    Lines after the first begin with `indent`.
+    Lines after the first begin with `indent`; where it leaves no room for a character, they are
+    longer.
     """
+    width = max(width, len(indent) + 2)  # some characters take two cells
     lines: list[str] = []
     left = text
     while cells(left) > width:

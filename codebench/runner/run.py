@@ -18,6 +18,7 @@ from codebench.runner.beside import turns_beside
 from codebench.runner.events import Noted, RunEnded, RunStarted
 from codebench.runner.events import ignore as ignore_events
 from codebench.runner.harness import harness_cost
+from codebench.runner.hold import held
 from codebench.runner.identity import asked_of, checkout_of, identity_of
 from codebench.runner.kept import FOLDER, IndexStore
 from codebench.runner.plan import RunSettings, plan_of, warmup_texts
@@ -105,9 +106,10 @@ def run(
         with lock:
             events(event)  # type: ignore[arg-type]  # it is an event
 
-    with _interruptible():
+    with _interruptible(), contextlib.ExitStack() as holding:
         asked = asked_of(candidates, rows, folder, settings)
-        writer, before = _folder(suite, corpus, asked, results.absolute(), settings, resume, tell)
+        at = results.absolute()
+        writer, before = _folder(suite, corpus, asked, at, settings, resume, tell, holding)
         store = IndexStore(cache / FOLDER) if cache and settings.keep_index else None
         bench = Bench(corpus, writer.path / TABLES, folder, settings, tell, store)
         tell(RunStarted(writer.path, len(suite.queries), tuple(one.name for one in asked.all)))
@@ -125,13 +127,18 @@ def _folder(
     settings: RunSettings,
     resume: Resume | None,
     events: Events,
+    holding: contextlib.ExitStack,
 ) -> tuple[RunWriter, dict[str, RetrieverRun]]:
-    """Return the run's folder, new or gone on with, and what each retriever did before."""
+    """Return the run's folder, new or gone on with, and what each retriever did before.
+
+    It is held until `holding` ends.
+    """
     identity = identity_of(suite, corpus, settings)
     rows = [candidate_row(masked(one)) for one in asked.all]
     if resume is not None:
         found = find(results, identity, rows)
         if found.path is not None:
+            holding.enter_context(held(found.path))
             files = [row["file"] for row in found.manifest["retrievers"]]
             unpack(found.path, files)
             before = {one.candidate.name: one for one in read_run(found.path).retrievers}
@@ -147,7 +154,9 @@ def _folder(
         if checkout:
             row["checkout"] = checkout
     now = datetime.now(UTC)
-    return create_run(results, suite, corpus, rows, now=now, identity=identity), {}
+    writer = create_run(results, suite, corpus, rows, now=now, identity=identity)
+    holding.enter_context(held(writer.path))
+    return writer, {}
 
 
 def _ask(
