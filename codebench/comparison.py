@@ -127,7 +127,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Pairing:
     """One comparison that is wanted.
 
     Attributes:
@@ -194,14 +194,14 @@ def compare(
     chosen = tuple(dict.fromkeys(_bound(measure, first.default_rel) for measure in measures))
     limits = {str(measure): margin * measure.scale for measure in chosen} | dict(margins or {})
     asked = [
-        Asked(old, new, measure, limits[str(measure)]) for old, new in pairs for measure in chosen
+        Pairing(old, new, measure, limits[str(measure)]) for old, new in pairs for measure in chosen
     ]
     return compare_each(evaluations, asked, flips=flips, seed=seed)
 
 
 def compare_each(
     evaluations: Mapping[str, Scored],
-    asked: Sequence[Asked],
+    asked: Sequence[Pairing],
     *,
     flips: int = FLIPS,
     seed: int = 0,

@@ -170,7 +170,7 @@ class Gated:
             what was found, where no limit is broken.
         """
         from codebench.errors import CodebenchError  # noqa: PLC0415  # as in `Runs`
-        from codebench.gate.opening import Asked, gate  # noqa: PLC0415
+        from codebench.gate.opening import GateRequest, gate  # noqa: PLC0415
         from codebench.report.gate import gate_text, words  # noqa: PLC0415
         from codebench.report.text import printable  # noqa: PLC0415
 
@@ -180,7 +180,7 @@ class Gated:
             read, strict = self._limits(limits, strict=strict)
             run = self._runs.folder(suite, candidate, self._root, depth=depth, repeats=repeats)
             accepted = None if baseline is None else self._root / baseline
-            asked = Asked(run, accepted, read, candidate.name, against, strict)
+            asked = GateRequest(run, accepted, read, candidate.name, against, strict)
             found = gate(asked)
         except CodebenchError as error:
             problem = "\n".join(printable(line) for line in str(error).split("\n"))

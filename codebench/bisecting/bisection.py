@@ -47,7 +47,7 @@ sys.exit(status)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BisectRequest:
     """What is looked for, and where.
 
     Attributes:
@@ -114,7 +114,7 @@ class Bisection:
     found: tuple[CommitLine, ...]
 
 
-def bisect(asked: Asked, tell: Callable[[str], None]) -> Bisection:
+def bisect(asked: BisectRequest, tell: Callable[[str], None]) -> Bisection:
     """Find the commit after which a query is worse.
 
     The adapter's repository is only read: its history is walked in a checkout of codebench's own.
@@ -165,7 +165,7 @@ def bisect(asked: Asked, tell: Callable[[str], None]) -> Bisection:
 
 
 def _job(
-    asked: Asked,
+    asked: BisectRequest,
     bad: Contender,
     folder: Path,
     reference: str,
@@ -298,7 +298,7 @@ def _check_ends(walk: Walk, job: Job, good: End, bad: End) -> None:
             )
 
 
-def _corpus(asked: Asked, run: Contender) -> Corpus:
+def _corpus(asked: BisectRequest, run: Contender) -> Corpus:
     """Find the directory of the corpus that the runs were over."""
     own = run.run.path / SUITE
     targets = [asked.suite] if asked.suite else [str(own), run.suite.name]

@@ -90,10 +90,10 @@ def run(arguments: argparse.Namespace) -> int:
     from codebench.measures.names import parse  # noqa: PLC0415  # `--help` needs none
 
     measure = parse(arguments.measure)
-    from codebench.bisecting.bisection import Asked, bisect  # noqa: PLC0415  # wrong words first
+    from codebench.bisecting.bisection import BisectRequest, bisect  # noqa: PLC0415  # wrong words first
     from codebench.report.bisection import bisection_text  # noqa: PLC0415
 
-    asked = Asked(
+    asked = BisectRequest(
         query=arguments.query,
         good=stored(arguments.good),
         bad=stored(arguments.bad),

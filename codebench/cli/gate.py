@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codebench.gate.limits import Limit
-    from codebench.gate.opening import Asked
+    from codebench.gate.opening import GateRequest
     from codebench.gate.verdict import Gate
 
 
@@ -158,7 +158,7 @@ def _gate(arguments: argparse.Namespace) -> Gate:
     return gate(asked)
 
 
-def _asked(arguments: argparse.Namespace) -> Asked:
+def _asked(arguments: argparse.Namespace) -> GateRequest:
     from codebench.gate.limits import parse_limits  # noqa: PLC0415  # `--help` needs none of it
 
     limits: tuple[Limit, ...] = ()
@@ -176,9 +176,9 @@ def _asked(arguments: argparse.Namespace) -> Asked:
         retriever = retriever or found.retriever
     over = {(limit.subject, limit.bound) for limit in named}
     limits = tuple(limit for limit in limits if (limit.subject, limit.bound) not in over) + named
-    from codebench.gate.opening import Asked  # noqa: PLC0415  # it imports numpy
+    from codebench.gate.opening import GateRequest  # noqa: PLC0415  # it imports numpy
 
-    return Asked(
+    return GateRequest(
         run=arguments.run,
         baseline=arguments.baseline,
         limits=limits,

@@ -67,11 +67,11 @@ def build_by_log(arguments: argparse.Namespace, rules: SnapshotRules) -> int:
         raise UsageError("--dry-run: shows a history's funnel; leave it out for a log")
     if arguments.columns and arguments.log_format not in {"", "jsonl", "csv"}:
         raise UsageError("--columns: only a jsonl or csv log has columns")
-    from codebench.gold.logs.building import Asked, build_from_log  # noqa: PLC0415  # heavy
+    from codebench.gold.logs.building import LogRequest, build_from_log  # noqa: PLC0415  # heavy
     from codebench.gold.logs.columns import read_columns  # noqa: PLC0415
     from codebench.report.suite_log import built_from_log  # noqa: PLC0415
 
-    asked = Asked(
+    asked = LogRequest(
         logs=tuple(arguments.from_log),
         rules=rules,
         form=arguments.log_format,

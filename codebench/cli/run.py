@@ -141,14 +141,14 @@ def _shown(folder: Path) -> Path:
 
 def _print(scored: ScoredRun, opened: Sequence[Opened], form: str, names: Sequence[str]) -> None:
     from codebench.report.details import (  # noqa: PLC0415  # as in `run`
-        Asked,
+        Details,
         figures_csv,
         more_data,
         more_text,
     )
     from codebench.report.summary import as_json, funnel_line, summary  # noqa: PLC0415
 
-    several = Asked(by=("member",), suite=scored.suite) if scored.members else Asked()
+    several = Details(by=("member",), suite=scored.suite) if scored.members else Details()
     own = {one.name: one.evaluation for one in scored.retrievers if one.evaluation}
     if form == "json":
         more = {name: more_data(evaluation, several) for name, evaluation in own.items()}

@@ -193,7 +193,7 @@ def _print_judged(judged: Judged, arguments: argparse.Namespace) -> None:
     from codebench.report.judgments import judged_json, judged_text  # noqa: PLC0415
 
     own, how = {judged.name: judged.evaluation}, arguments.aggregate
-    asked = details.Asked(
+    asked = details.Details(
         how=how,
         curve=min(judged.depth, _LONGEST_CURVE) if arguments.curve else 0,
         per_query=arguments.per_query,
@@ -215,7 +215,7 @@ def _print_run(scored: ScoredRun, arguments: argparse.Namespace) -> None:
 
     rows = sorted(scored.retrievers, key=lambda one: one.floor)
     own = {one.name: one.evaluation for one in rows if one.evaluation}
-    asked = details.Asked(
+    asked = details.Details(
         how=arguments.aggregate,
         curve=scored.run.depth if arguments.curve else 0,
         per_query=arguments.per_query,

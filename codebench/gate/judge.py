@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codebench.comparison import Asked, compare_each
+from codebench.comparison import Pairing, compare_each
 from codebench.errors import NoBaseline, UsageError
 from codebench.gate.limits import LATENCIES
 from codebench.gate.verdict import Check, Gate, Loss
@@ -160,7 +160,7 @@ class _Bench:
             rows = self.rows(limit.where)
             for name, one in zip(names, (self.baseline, self.candidate), strict=True):
                 evaluations[name] = _cut(one.evaluation, rows)
-            asked.append(Asked(names[0], names[1], limit.measure, limit.amount))
+            asked.append(Pairing(names[0], names[1], limit.measure, limit.amount))
         return compare_each(evaluations, asked, seed=self.seed) if asked else None
 
     def measure_change(self, limit: Limit, difference: Difference) -> Check:

@@ -33,7 +33,7 @@ _OF_DEFAULTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GateRequest:
     """What is gated, and against what.
 
     Attributes:
@@ -56,7 +56,7 @@ class Asked:
     seed: int = 0
 
 
-def gate(asked: Asked) -> Gate:
+def gate(asked: GateRequest) -> Gate:
     """Score a run and its baseline, and hold the run against its limits.
 
     Raises:
@@ -131,7 +131,7 @@ def _scored_baseline(path: Path, measures: Sequence[Measure]) -> ScoredRun:
         raise NoBaseline(f"{path}: cannot be a baseline: {error}") from None
 
 
-def _chosen(asked: Asked, run: ScoredRun, baseline: ScoredRun | None) -> Scored:
+def _chosen(asked: GateRequest, run: ScoredRun, baseline: ScoredRun | None) -> Scored:
     names = [one.name for one in run.retrievers]
     if asked.retriever:
         found = [one for one in run.retrievers if one.name == asked.retriever]

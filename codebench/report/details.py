@@ -39,7 +39,7 @@ _FIGURE = ("value", "low", "high", "n", "excluded")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Details:
     """What was asked for beside the figures.
 
     Attributes:
@@ -57,7 +57,7 @@ class Asked:
     suite: Suite | None = None
 
 
-def more_text(evaluations: Evaluations, asked: Asked, *, markdown: bool) -> list[str]:
+def more_text(evaluations: Evaluations, asked: Details, *, markdown: bool) -> list[str]:
     """Return the blocks of text that were asked for.
 
     Raises:
@@ -74,7 +74,7 @@ def more_text(evaluations: Evaluations, asked: Asked, *, markdown: bool) -> list
     return blocks
 
 
-def more_data(evaluation: Evaluation, asked: Asked) -> dict[str, Any]:
+def more_data(evaluation: Evaluation, asked: Details) -> dict[str, Any]:
     """Return what was asked for as JSON data. Raises as `more_text`."""
     data: dict[str, Any] = {}
     if asked.suite and asked.by:
@@ -84,7 +84,7 @@ def more_data(evaluation: Evaluation, asked: Asked) -> dict[str, Any]:
     return data | (per_query_data(evaluation) if asked.per_query else {})
 
 
-def one_csv(evaluations: Evaluations, asked: Asked) -> str:
+def one_csv(evaluations: Evaluations, asked: Details) -> str:
     """Return the one table that was asked for as CSV; the figures where none was."""
     if asked.suite and asked.by:
         return slices_csv(evaluations, asked.suite, asked.by)

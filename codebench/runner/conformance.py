@@ -17,7 +17,7 @@ from codebench.corpus.tables import write_tables
 from codebench.errors import NothingMeasured
 from codebench.home import builtin
 from codebench.runner import contract
-from codebench.runner.contract import Asked, Item, Record
+from codebench.runner.contract import Item, Probe, Record
 from codebench.runner.plan import RunSettings
 from codebench.runner.process import WorkerDied, WorkerTimeout
 from codebench.runner.scratch import scratch
@@ -135,7 +135,7 @@ class _Asking:
     canary: Path
     questions: int
     session: Session | None = None
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[Probe] = field(default_factory=list)
     falls: list[str] = field(default_factory=list)
     index_seconds: float = 0.0
     index_again: str = ""
@@ -201,7 +201,7 @@ class _Asking:
             start = time.perf_counter_ns()
             answer = session.search(text)
             wall = time.perf_counter_ns() - start
-            self.asked.append(Asked(group, text, k, turn, answer, wall))
+            self.asked.append(Probe(group, text, k, turn, answer, wall))
             if session.fallen:
                 self.falls.append(f"{text[:40]!a}: {session.fallen}")
                 self.end()

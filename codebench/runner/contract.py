@@ -51,7 +51,7 @@ HOSTILE: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Probe:
     """One question, once, and its answer.
 
     Attributes:
@@ -87,7 +87,7 @@ class Record:
         corpus_files: files that it wrote into its copy of the corpus.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Probe, ...]
     tables: Mapping[str, FileTable]
     index_again: str = ""
     closing: str = ""
@@ -97,11 +97,11 @@ class Record:
     falls: tuple[str, ...] = ()
     corpus_files: tuple[str, ...] = ()
 
-    def of(self, *groups: str) -> list[Asked]:
+    def of(self, *groups: str) -> list[Probe]:
         """Return the questions of some groups."""
         return [one for one in self.asked if one.group in groups]
 
-    def good(self) -> list[Asked]:
+    def good(self) -> list[Probe]:
         """Return the questions that were answered."""
         return [one for one in self.asked if one.answer.status == "ok"]
 
@@ -293,7 +293,7 @@ def _twice(record: Record, name: str, turn: int, problem: str) -> Item:
     return Item(name, "passed", f"{len(again)} answers are the same")
 
 
-def _differ(one: Asked, other: Asked) -> bool:
+def _differ(one: Probe, other: Probe) -> bool:
     return _places(one.answer) != _places(other.answer)
 
 

@@ -45,7 +45,7 @@ _TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LogRequest:
     """What is to be built of a log.
 
     Attributes:
@@ -132,7 +132,7 @@ class _Intake:
 
 def build_from_log(
     repository: str,
-    asked: Asked,
+    asked: LogRequest,
     folder: Path,
     progress: Progress,
     *,
@@ -232,7 +232,7 @@ def _short(name: str) -> str:
 
 
 def _understood(
-    store: Store, intake: _Intake, asked: Asked, source: Source
+    store: Store, intake: _Intake, asked: LogRequest, source: Source
 ) -> tuple[Made, Suite, dict[str, int]]:
     progress = source.workshop.progress
     progress("reading history", 0, 0)
@@ -266,7 +266,7 @@ def _understood(
     return made, suite, {"unknown": len(moments.unknown), "lost": ground.lost}
 
 
-def _snapshot(asked: Asked, intake: _Intake, moments: Moments, source: Source) -> str:
+def _snapshot(asked: LogRequest, intake: _Intake, moments: Moments, source: Source) -> str:
     """Return the commit that is asked.
 
     The one given; else the only one that the log names; else the newest before the first task of
@@ -286,7 +286,7 @@ def _snapshot(asked: Asked, intake: _Intake, moments: Moments, source: Source) -
     return moments.before(moment) or source.tip()
 
 
-def _recipe(form: str, asked: Asked, made: Made) -> dict[str, object]:
+def _recipe(form: str, asked: LogRequest, made: Made) -> dict[str, object]:
     log: dict[str, object] = {"format": form}
     if made.retrievers:
         log["retrievers"] = sorted(made.retrievers)
