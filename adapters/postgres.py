@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from contextlib import suppress
 from importlib import import_module
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 USER = "postgres"
 """Who runs the server where this process is root, as it refuses to run as root."""
 
+OPEN = Path("/tmp")  # noqa: S108  # the one folder that USER can surely reach
+PREFIX = "codebench-postgres-"
+
 START_SECONDS = 60.0
+END_SECONDS = 10.0
 MOST_WORDS = 100
 
 SETTINGS = (
@@ -65,6 +70,7 @@ class Postgres(Retriever):
         self.passages: list[Passage] = []
         self.server: subprocess.Popen[bytes] | None = None
         self.connection: Any = None
+        self.folder: Path | None = None
 
     @classmethod
     def missing(cls) -> str | None:
@@ -76,7 +82,7 @@ class Postgres(Retriever):
     def index(self, corpus: Corpus) -> None:
         self.close()
         self.passages = passages(corpus)
-        self._start(Path.cwd() / "postgres")
+        self._start(_own_folder() if os.geteuid() == 0 else Path.cwd() / "postgres")
         rows = [(number, _text(one, self.mode)) for number, one in enumerate(self.passages)]
         with self.connection.cursor() as cursor:
             cursor.execute("CREATE TABLE texts (number integer PRIMARY KEY, body text)")
@@ -110,6 +116,7 @@ class Postgres(Retriever):
 
     def _start(self, folder: Path) -> None:
         """Make a database cluster in a folder, start its server and connect to it."""
+        self.folder = folder
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
         root = os.geteuid() == 0
@@ -117,9 +124,6 @@ class Postgres(Retriever):
         groups: list[str] | None = [] if root else None
         if root:
             shutil.chown(folder, USER, USER)
-            for parent in folder.parents:  # so that the user of the server gets through to it
-                if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
-                    parent.chmod(parent.stat().st_mode | 0o001)
         log = (folder / "log").open("wb")
         with log:
             subprocess.run(
@@ -169,8 +173,31 @@ class Postgres(Retriever):
         if self.server is not None:
             with suppress(ProcessLookupError):
                 self.server.send_signal(signal.SIGINT)  # it ends its own children
-            self.server.wait(10)
+            try:
+                self.server.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.server.kill()  # its children end with it
+                self.server.wait()
             self.server = None
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder = None
+
+
+def _own_folder() -> Path:
+    """Return a folder that USER can reach, with no other folder opened to it.
+
+    What a process that was killed left there is removed.
+    """
+    for left in OPEN.glob(f"{PREFIX}*"):
+        try:
+            pid = (left / "data" / "postmaster.pid").read_text("ascii").split("\n")[0]
+            os.kill(int(pid), 0)
+        except ProcessLookupError:
+            shutil.rmtree(left, ignore_errors=True)
+        except (OSError, ValueError, OverflowError):
+            continue
+    return Path(tempfile.mkdtemp(prefix=PREFIX, dir=OPEN))
 
 
 def _text(passage: Passage, mode: str) -> str:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codebench import passages
 from codebench.adapter import Retriever, Unavailable, builtin_names, load, make
 from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner
 from codebench.corpus.snapshot import open_directory
 from codebench.errors import AdapterError, NothingMeasured
 from codebench.home import builtin
+from codebench.kit import passages
 from codebench.model import Corpus, Hit
 from codebench.report.conformance import conformance_text
 from codebench.runner.candidates import candidate
@@ -216,3 +220,43 @@ def test_lsa_brings_words_together_that_stand_together(tmp_path: Path) -> None:
         assert made.search("zzz", 3) == []
     for made in indexed("lsa", Corpus(tmp_path, "", ())):
         assert made.search("automobile", 3) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="anybody else runs the server as himself")
+def test_the_server_of_root_opens_no_folder_and_leaves_none(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private = tmp_path / "private"
+    private.mkdir(mode=0o700)
+    monkeypatch.chdir(private)
+    modes = {folder: folder.stat().st_mode for folder in (private, *private.parents)}
+    for made in indexed("postgres", corpus):
+        module: Any = sys.modules[type(made).__module__]
+        assert made.search("expired token", 3)
+        assert {folder: folder.stat().st_mode for folder in modes} == modes
+        own, left = made.folder, module.OPEN / f"{module.PREFIX}left"  # type: ignore[attr-defined]
+        assert own.is_dir()
+        (left / "data").mkdir(parents=True)
+        shutil.chown(left, module.USER)
+        (left / "data" / "postmaster.pid").write_text("99999999\n")
+        module._own_folder().rmdir()
+        assert not left.exists()  # somebody was killed there
+        assert own.is_dir()
+    assert not own.exists()
+
+
+def test_a_server_that_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = load("postgres")
+    if kind.missing():
+        pytest.skip(str(kind.missing()))
+    made: Any = make(kind, {})
+    monkeypatch.setattr(sys.modules[kind.__module__], "END_SECONDS", 0.1)
+    stubborn = subprocess.Popen(
+        ["sh", "-c", "trap '' INT; echo; exec sleep 60"], stdout=subprocess.PIPE
+    )
+    assert stubborn.stdout is not None
+    with stubborn.stdout:
+        stubborn.stdout.read(1)
+        made.server = stubborn
+        made.close()
+    assert stubborn.returncode == -signal.SIGKILL
