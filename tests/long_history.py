@@ -11,7 +11,7 @@ from tests.repositories import DAY, EPOCH, Repository
 if TYPE_CHECKING:
     from pathlib import Path
 
-_FUNCTIONS = 60
+_FUNCTIONS = 36
 _WORDS = (
     "amber basil cedar dahlia elder fern ginger hazel iris juniper kelp laurel maple nettle oak "
     "poppy quince rowan sage thistle umber violet willow yarrow zinnia"
