@@ -298,7 +298,7 @@ def test_a_repository_that_moved(tmp_path: Path) -> None:
     repository = grown(tmp_path / "shop")
     folder = made_suite(repository, tmp_path / "s")
     repository.path.rename(tmp_path / "elsewhere")
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(SuiteError, match="is not on this machine"):
         carry(folder, "HEAD")
     moved = carry(folder, "HEAD", repository=str(tmp_path / "elsewhere"))
     assert moved.suite.repository == str(tmp_path / "elsewhere")
