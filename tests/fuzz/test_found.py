@@ -16,6 +16,8 @@ import pytest
 from codebench.adapter import load, make
 from codebench.corpus.chunks import Outline, outline
 from codebench.errors import AdapterError, CodebenchError, Fault, InputError
+from codebench.gold.logs.formats import read_log
+from codebench.gold.logs.skipped import Skipped
 from codebench.measures.columns import (
     Asked,
     Columns,
@@ -271,3 +273,18 @@ def test_a_constructor_that_raises_is_told_in_short(tmp_path: Path) -> None:
     with pytest.raises(AdapterError, match="KeyError") as caught:
         make(load(f"{file}:Mine"), {"x": "y" * 10**6})
     assert len(str(caught.value)) < 2000
+
+
+@pytest.mark.parametrize("dwell", ["1" + "0" * 400, "1" + "0" * 200, '"inf"', '"nan"', "-1"])
+@pytest.mark.parametrize("form", ["ubi", "jsonl"])
+def test_a_dwell_that_is_none(tmp_path: Path, form: str, dwell: str) -> None:
+    row = {
+        "ubi": '{"action_name": "click", "event_attributes": {"dwell": %s, "object": '
+        '{"object_id": "a.py"}}}',
+        "jsonl": '{"kind": "click", "path": "a.py", "dwell": %s}',
+    }[form]
+    (tmp_path / "x.jsonl").write_text(row % "1.5", "utf-8")
+    assert [one.dwell for one in read_log(tmp_path / "x.jsonl", form, Skipped())] == [1.5]
+    (tmp_path / "x.jsonl").write_text(row % dwell, "utf-8")
+    found = [one.dwell for one in read_log(tmp_path / "x.jsonl", form, Skipped())]
+    assert all(seconds is None or seconds < 1e201 for seconds in found)

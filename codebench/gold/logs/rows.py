@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -174,8 +175,8 @@ def _act(record: Record, row: Mapping[str, Any], columns: ColumnMap) -> Record:
         seconds = None if dwell is None else float(dwell) * columns.dwell_unit
     except (TypeError, ValueError, OverflowError):
         raise WrongRow("its dwell is not a number") from None
-    if seconds is not None and not seconds >= 0:
-        raise WrongRow("its dwell is below 0")
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise WrongRow("its dwell is below 0, or without an end")
     return replace(record, place=place, dwell=seconds)
 
 

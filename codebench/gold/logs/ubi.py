@@ -129,6 +129,10 @@ def _common(data: dict[str, Any], more: dict[str, Any]) -> Record:
     )
 
 
+_LONGEST_DWELL = 10**12
+"""In any unit; what is longer is no number that somebody measured."""
+
+
 def _dwell(more: dict[str, Any]) -> float | None:
     for field, unit in (
         ("dwell", 1.0),
@@ -137,8 +141,8 @@ def _dwell(more: dict[str, Any]) -> float | None:
         ("dwell_ms", 1e3),
     ):
         value = more.get(field)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
-            return value / unit
+        if type(value) in {int, float} and 0 <= value <= _LONGEST_DWELL:
+            return float(value / unit)
     return None
 
 
