@@ -168,7 +168,6 @@ def compare(
     pairs: Sequence[tuple[str, str]] | None = None,
     measures: Sequence[Measure | str] = (PRIMARY, BESIDE),
     margin: float = MARGIN,
-    margins: Mapping[str, float] | None = None,
     flips: int = FLIPS,
     seed: int = 0,
 ) -> Comparison:
@@ -181,7 +180,6 @@ def compare(
         measures: the primary one first; all are tested together.
         margin: the smallest difference that counts, as a share of the measure's scale (1, or the
             cutoff of `Tokens`).
-        margins: a margin of its own for a measure, by printed name, in the measure's own unit.
         flips: random sign patterns where there are too many to try all.
         seed: of those.
 
@@ -192,9 +190,10 @@ def compare(
     pairs = _pairs(evaluations, baseline) if pairs is None else pairs
     first = next(iter(evaluations.values()))
     chosen = tuple(dict.fromkeys(_bound(measure, first.default_rel) for measure in measures))
-    limits = {str(measure): margin * measure.scale for measure in chosen} | dict(margins or {})
     asked = [
-        Pairing(old, new, measure, limits[str(measure)]) for old, new in pairs for measure in chosen
+        Pairing(old, new, measure, margin * measure.scale)
+        for old, new in pairs
+        for measure in chosen
     ]
     return compare_each(evaluations, asked, flips=flips, seed=seed)
 

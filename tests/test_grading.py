@@ -6,12 +6,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codebench.grading import canonical_path, compile_gold, explain, reach, reaches, read_bytes
+from codebench.grading import canonical_path, compile_gold, reach, reaches, read_bytes
 from codebench.grading.files import MOST_LOOKED, File, look
 from codebench.model import MODULE, Chunk, FileTable, Hit, Query, Related, Target
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from codebench.grading import Gold
+
+
+def explain(gold: Gold, hit: Hit) -> str:
+    """Say in words what a hit reaches, e.g. `shows a.py::f (3), its file (2)`, or `nothing`."""
+    words = []
+    for unit in reaches(gold, hit):
+        if unit.kind == "target":
+            words.append(f"shows {unit.name} ({unit.level})")
+        elif unit.kind == "file":
+            words.append(f"its file ({unit.level})")
+        elif unit.name != hit.path:
+            words.append(f"related to {unit.name} ({unit.level})")
+        elif not words:
+            words.append(f"its file ({unit.level})")
+    return ", ".join(words) or "nothing"
 
 
 def chunk(name: str, *spans: tuple[int, int], path: str = "a.py", ordinal: int = 1) -> Chunk:

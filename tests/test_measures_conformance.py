@@ -15,9 +15,9 @@ import pytest
 
 import codebench
 from codebench.evaluation import Evaluation, evaluate_answers
-from codebench.measures.resampling import sign_flip
 from codebench.measures.statistics import smallest_effect, wilson
 from codebench.model import Answer, Chunk, FileTable, Hit, Query, Related, Suite, Target
+from tests.test_statistics import sign_flip
 
 Case = dict[str, Any]
 

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from codebench.measures.latency import by_query, latency_ratio, latency_summary
-from codebench.measures.resampling import sign_flip, sign_flips
+from codebench.measures.resampling import Flipped, sign_flips
 from codebench.measures.statistics import (
     effective_size,
     figure,
@@ -21,11 +22,20 @@ from codebench.measures.statistics import (
 )
 from codebench.model import Answer
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 @pytest.mark.parametrize("freedom", [1, 1.5, 2, 5, 29, 99.5, 1000, 1e6])
 @pytest.mark.parametrize("share", [0.025, 0.3, 0.6, 0.95, 0.975, 0.9999])
 def test_t_quantiles_are_scipys(share: float, freedom: float) -> None:
     assert t_quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-8)
+
+
+def sign_flip(differences: Sequence[float], *, seed: int = 0) -> Flipped:
+    """Test the mean of paired differences, each its own unit of weight 1."""
+    sums = np.array(differences, np.float64)[:, None]
+    return sign_flips(sums, np.ones_like(sums), seed=seed)[0]
 
 
 def test_t_quantiles_need_a_share_and_freedom() -> None:

@@ -8,7 +8,6 @@ from codebench.grading.paths import canonical_path
 from codebench.grading.reaching import (
     Reached,
     Step,
-    explain,
     reach,
     reaches,
     read_bytes,
@@ -24,7 +23,6 @@ __all__ = [
     "Unit",
     "canonical_path",
     "compile_gold",
-    "explain",
     "lines_show",
     "reach",
     "reaches",

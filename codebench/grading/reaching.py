@@ -122,21 +122,6 @@ def read_bytes(gold: Gold, hit: Hit) -> int:
     return _touch(gold, hit).cost
 
 
-def explain(gold: Gold, hit: Hit) -> str:
-    """Say in words what a hit reaches, e.g. `shows a.py::f (3), its file (2)`, or `nothing`."""
-    words = []
-    for unit in reaches(gold, hit):
-        if unit.kind == "target":
-            words.append(f"shows {unit.name} ({unit.level})")
-        elif unit.kind == "file":
-            words.append(f"its file ({unit.level})")
-        elif unit.name != hit.path:
-            words.append(f"related to {unit.name} ({unit.level})")
-        elif not words:
-            words.append(f"its file ({unit.level})")
-    return ", ".join(words) or "nothing"
-
-
 def trace(gold: Gold, hits: Sequence[Hit]) -> tuple[Step, ...]:
     """Return hit by hit what a ranking reaches, and where it was reached first."""
     first: dict[int, int] = {}

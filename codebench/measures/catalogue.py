@@ -28,7 +28,6 @@ class Kind:
         needs_bytes: defined only where a hit's bytes are known.
         bounded: whether its values lie in [0, 1].
         higher_is_better: False where less is better.
-        binary: whether a query's value is 0 or 1 at every cutoff.
     """
 
     name: str
@@ -42,7 +41,6 @@ class Kind:
     needs_bytes: bool = False
     bounded: bool = True
     higher_is_better: bool = True
-    binary: bool = False
 
 
 KINDS: tuple[Kind, ...] = (
@@ -91,7 +89,6 @@ KINDS: tuple[Kind, ...] = (
         "was there anything at all",
         cutoff="required",
         by_tokens=True,
-        binary=True,
     ),
     Kind(
         "Acc",
@@ -99,7 +96,6 @@ KINDS: tuple[Kind, ...] = (
         "an edit needs every place",
         cutoff="required",
         by_tokens=True,
-        binary=True,
     ),
     Kind(
         "Rprec",

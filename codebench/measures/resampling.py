@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -53,14 +53,6 @@ class Flipped:
     units: int
     changed: int
     exact: bool
-
-
-def sign_flip(
-    differences: Sequence[float], *, flips: int = FLIPS, seed: int = 0, alpha: float = 0.05
-) -> Flipped:
-    """Test the mean of paired differences, each its own unit of weight 1."""
-    sums = np.array(differences, np.float64)[:, None]
-    return sign_flips(sums, np.ones_like(sums), flips=flips, seed=seed, alpha=alpha)[0]
 
 
 def sign_flips(
