@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from codebench.measures.columns import Columns
 
 _MAX = 2**63
+_LEAST = 1e-9
 MAX_LINE_BYTES = 100_000_000
 """A longer row is none: one of load, the longest, holds a latency in some ten bytes."""
 
@@ -151,10 +152,21 @@ def _unknown(fields: Fields, rows: Rows) -> None:  # noqa: ARG001  # one shape f
     fields.known |= set(fields.data)
 
 
+def _seconds(fields: Fields, name: str) -> float:
+    return _bounded(fields, name, fields.number(name))
+
+
+def _bounded(fields: Fields, name: str, number: float) -> float:
+    """Return a number of a size that can have been measured: what is divided by it is finite."""
+    if number and not _LEAST <= number <= _MAX:
+        fields.fault(name, "is no time or rate", shown(number))
+    return number
+
+
 def _start(fields: Fields, rows: Rows) -> None:
     rows.restarts += not rows.fresh
     rows.fresh = False
-    fields.number("seconds")
+    _seconds(fields, "seconds")
 
 
 def _resume(fields: Fields, rows: Rows) -> None:  # noqa: ARG001  # one shape for all readers
@@ -183,8 +195,8 @@ def _check(fields: Fields, rows: Rows) -> None:
 def _load(fields: Fields, rows: Rows) -> None:
     step = LoadStep(
         concurrency=fields.integer("concurrency", 0, low=0, high=_MAX),
-        rate=fields.number("rate", 0.0),
-        seconds=fields.number("seconds"),
+        rate=_bounded(fields, "rate", fields.number("rate", 0.0)),
+        seconds=_seconds(fields, "seconds"),
         latencies_ns=tuple(
             ns for ns in fields.items("latencies_ns") if type(ns) is int and 0 <= ns < _MAX
         ),
@@ -198,12 +210,12 @@ def _index(fields: Fields, rows: Rows) -> None:
     size = fields.take("bytes", None)
     built = fields.take("built_seconds", None)
     cost = IndexCost(
-        start_seconds=fields.number("start_seconds"),
-        seconds=fields.number("seconds"),
-        cpu_seconds=fields.number("cpu_seconds"),
+        start_seconds=_seconds(fields, "start_seconds"),
+        seconds=_seconds(fields, "seconds"),
+        cpu_seconds=_seconds(fields, "cpu_seconds"),
         peak_rss_bytes=fields.integer("peak_rss_bytes", low=0, high=_MAX),
         bytes=None if size is None else fields.integer("bytes", low=0, high=_MAX),
-        built_seconds=None if built is None else fields.number("built_seconds"),
+        built_seconds=None if built is None else _seconds(fields, "built_seconds"),
     )
     rows.index = rows.index or cost
 

@@ -32,6 +32,7 @@ from codebench.protocols.output import PLACE, Found, ToolError, read_output
 from codebench.protocols.places import common_folder
 from codebench.protocols.vectors import Embedder, VectorCache
 from codebench.reading import Faults, Fields, parse_json, shown
+from codebench.results import read_run
 from codebench.runner.kept import IndexStore
 from codebench.wire import table_from, table_row
 from tests import runs
@@ -288,3 +289,14 @@ def test_a_dwell_that_is_none(tmp_path: Path, form: str, dwell: str) -> None:
     (tmp_path / "x.jsonl").write_text(row % dwell, "utf-8")
     found = [one.dwell for one in read_log(tmp_path / "x.jsonl", form, Skipped())]
     assert all(seconds is None or seconds < 1e201 for seconds in found)
+
+
+@pytest.mark.parametrize("seconds", [5e-324, -1, 1e300])
+def test_a_time_that_nobody_measured(tmp_path: Path, seconds: float) -> None:
+    """What was answered in such a second cannot be written as JSON."""
+    path = runs.made_run(tmp_path, {"one": runs.Row("s" * 12)})
+    row = {"kind": "load", "concurrency": 1, "seconds": seconds, "latencies_ns": [1, 2]}
+    with (path / "answers" / "0.jsonl").open("a") as file:
+        file.write(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match=r"seconds: .* is no time or rate"):
+        read_run(path)
