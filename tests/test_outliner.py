@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from codebench.corpus import outliner as module
 from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner, outline_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 PADDING = (b"# " + b"x" * 70 + b"\n") * 800
@@ -25,6 +27,13 @@ def dying_rows(work: Sequence[tuple[str, bytes]]) -> list[bytes]:
     """Do what a worker does, and die of one file."""
     if any(data == DEADLY for _, data in work):
         os._exit(139)
+    return outline_rows(work)
+
+
+def endless_rows(work: Sequence[tuple[str, bytes]]) -> list[bytes]:
+    """Do what a worker does, and never return from one file; no handler of Python's would run."""
+    if any(data == DEADLY for _, data in work):
+        sum(itertools.repeat(1))
     return outline_rows(work)
 
 
@@ -59,10 +68,17 @@ def test_any_number_of_processes_gives_the_same_in_the_same_order(tmp_path: Path
     assert [blob for blob, _ in outlines[0]] == [blob for blob, _ in given]
 
 
-def test_a_file_that_kills_a_parser_is_not_parsed_and_the_others_are(cache: ChunkCache) -> None:
+@pytest.mark.parametrize("rows", [dying_rows, endless_rows])
+def test_a_file_that_kills_a_parser_is_not_parsed_and_the_others_are(
+    cache: ChunkCache,
+    rows: Callable[[Sequence[tuple[str, bytes]]], list[bytes]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if rows is endless_rows:
+        monkeypatch.setattr(module, "CPU_SECONDS", 0.5)
     given = contents(30)
     given.insert(7, (("d" * 40, "python"), DEADLY))
-    with Outliner(cache, 2, dying_rows) as outliner:
+    with Outliner(cache, 2, rows) as outliner:
         found = dict(outliner.parse(given))
         assert len(found) == 31
         deadly = found["d" * 40, "python"]

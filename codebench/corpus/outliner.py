@@ -45,6 +45,10 @@ _MEMORY = 4 << 30
 """Bytes of address space a worker may have: a file made to burst a parser ends that worker."""
 
 
+CPU_SECONDS = 30.0
+"""Of the processor, for one file; the slowest real ones take one or two."""
+
+
 class Outliner:
     """Turns blobs into outlines, each once.
 
@@ -108,7 +112,7 @@ class Outliner:
             self._pool = _pool(self._jobs)
         self._submitted += 1
         try:
-            return self._pool.submit(self._rows, _work(group))
+            return self._pool.submit(_within, CPU_SECONDS, self._rows, _work(group))
         except BrokenProcessPool:
             return None
 
@@ -147,7 +151,8 @@ class Outliner:
         pool = _pool(1)
         for content in group:
             try:
-                packed += pool.submit(self._rows, _work([content])).result()
+                work = _work([content])
+                packed += pool.submit(_within, CPU_SECONDS, self._rows, work).result()
             except BrokenProcessPool:
                 packed.append(b"")
                 pool = _pool(1)
@@ -222,6 +227,21 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
+
+
+def _within(seconds: float, rows: Rows, work: Sequence[tuple[str, bytes]]) -> list[bytes]:
+    """Do what a worker does; a file that takes longer of the processor ends the worker.
+
+    The system ends it: a pattern or a parser that does not return heeds no handler of Python's.
+    """
+    if sys.platform == "win32":
+        return rows(work)
+    packed: list[bytes] = []
+    for one in work:
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+        packed += rows([one])
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return packed
 
 
 def outline_rows(work: Sequence[tuple[str, bytes]]) -> list[bytes]:
