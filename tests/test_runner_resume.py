@@ -43,6 +43,12 @@ def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A complete run, to be copied."""
+    return Lab(tmp_path_factory.mktemp("whole")).run("Healthy Sleeps", TEXTS)
+
+
 def notes(lab: Lab) -> list[str]:
     return [event.text for event in lab.heard if isinstance(event, Noted)]
 
@@ -67,15 +73,14 @@ def cut_off(path: Path, keep: int, tail: bytes = b"") -> None:
 
 
 @pytest.mark.parametrize("keep", [0, 1, 2, 7, 13, 14])
-def test_a_run_that_was_cut_off_asks_only_what_is_missing(lab: Lab, keep: int) -> None:
-    whole = lab.run("Healthy Sleeps", TEXTS)
-    wanted = answers_of(whole)
-    cut_off(whole.path, keep, tail=b'{"kind":"answer","query":"q0')
-    lab.heard.clear()
+def test_a_run_that_was_cut_off_asks_only_what_is_missing(lab: Lab, whole: Run, keep: int) -> None:
+    place = lab.folder / "out" / whole.path.name
+    shutil.copytree(whole.path, place)
+    cut_off(place, keep, tail=b'{"kind":"answer","query":"q0')
     found = lab.run("Healthy Sleeps", TEXTS, resume=Resume())
-    assert found.path == whole.path
+    assert found.path == place
     assert notes(lab) == [f"resuming {whole.path.name}"]
-    assert answers_of(found) == wanted
+    assert answers_of(found) == answers_of(whole)
     assert found.complete
     assert [one.restarts for one in found.retrievers] == [0, 0]
     asked = [event for event in lab.heard if type(event).__name__ == "Answered"]
