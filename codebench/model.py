@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 MODULE = "<module>"
@@ -233,7 +233,7 @@ class Suite:
     repository: str
     snapshot: str
     corpus_digest: str
-    queries: tuple[Query, ...]
+    queries: Sequence[Query]
     recipe: Mapping[str, Any] = field(default_factory=dict)
     funnel: tuple[tuple[str, int], ...] = ()
 

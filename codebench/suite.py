@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any
 
 from codebench.errors import SuiteError
+from codebench.lazy import Lazy
 from codebench.model import Query, Related, Suite, Target
 from codebench.reading import Faults, Fields, is_file, is_inside, read_objects, read_yaml, repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 SUITE_FILE = "suite.yaml"
@@ -52,9 +51,9 @@ def read_suite(folder: Path, *, known_queries: int | None = None) -> Suite:
     recipe = fields.mapping("recipe", {})
     funnel = _funnel(fields)
     fields.finish()
-    queries: tuple[Query, ...]
+    queries: Sequence[Query]
     if known_queries is not None:
-        queries = cast("tuple[Query, ...]", StoredQueries(folder, known_queries))
+        queries = Lazy(known_queries, lambda: tuple(read_suite(folder).queries))
     else:
         queries_faults = Faults(folder / QUERIES_FILE)
         queries = _read_queries(folder / QUERIES_FILE, queries_faults)
@@ -326,39 +325,3 @@ def cluster_of(query: Query) -> str:
 def repository_of(query: Query) -> str:
     """Return the repository that a query is asked of; empty where there is one only."""
     return query.tags.get("repository", "")
-
-
-class StoredQueries(Sequence[Query]):
-    """The queries of a suite folder, read when somebody looks at them.
-
-    Args:
-        folder: the suite's.
-        count: how many there are.
-    """
-
-    def __init__(self, folder: Path, count: int) -> None:
-        self._folder = folder
-        self._count = count
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Query]:
-        return iter(self._queries)
-
-    @overload
-    def __getitem__(self, place: int) -> Query: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Query]: ...
-    def __getitem__(self, place: int | slice) -> Query | Sequence[Query]:
-        return self._queries[place]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._queries == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(self._queries)
-
-    @cached_property
-    def _queries(self) -> tuple[Query, ...]:
-        return read_suite(self._folder).queries

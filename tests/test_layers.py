@@ -23,6 +23,7 @@ LAYERS = {
     "home": 0,
     "keywords": 0,
     "kit": 0,
+    "lazy": 0,
     "model": 0,
     "options": 0,
     "plain_yaml": 0,

@@ -22,11 +22,12 @@ from codebench.corpus.tables import read_tables
 from codebench.errors import ResultsError
 from codebench.evaluation import evaluate_answers
 from codebench.judging.scoring import score, score_run
+from codebench.lazy import Lazy
 from codebench.measures.columns import read_columns, write_columns
 from codebench.measures.latency import latency_summary
 from codebench.model import Candidate, Target
 from codebench.results import Run, read_ends, read_run
-from codebench.results.stored import StoredAnswers, answers_key, columns_key
+from codebench.results.stored import answers_key, columns_key
 from codebench.runner.events import Noted
 from codebench.runner.run import Resume, run
 from codebench.suite import read_suite
@@ -215,7 +216,7 @@ def test_columns_score_as_the_answers_do(lab: Lab) -> None:
     assert found.asked is not None
     for one in scored.retrievers:
         assert one.run.columns is not None
-        assert isinstance(one.run.answers, StoredAnswers) or not one.run.answers
+        assert isinstance(one.run.answers, Lazy) or not one.run.answers
         slow = evaluate_answers(suite, tables, one.run.answers, scored.measures, depth=5)
         assert one.evaluation is not None
         np.testing.assert_array_equal(one.evaluation.table, slow.table)

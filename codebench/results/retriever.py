@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from codebench.results.tally import of_row, tally_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codebench.measures.columns import Columns
     from codebench.measures.latency import LoadStep
     from codebench.model import Answer, Candidate, IndexCost
@@ -58,7 +60,7 @@ class RetrieverRun:
     """
 
     candidate: Candidate
-    answers: tuple[Answer, ...]
+    answers: Sequence[Answer]
     index: IndexCost | None
     first_ns: int | None
     restarts: int

@@ -3,65 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, cast
 
 from codebench.errors import InputError, ResultsError
-from codebench.model import Answer
+from codebench.lazy import Lazy
 from codebench.reading import Faults, open_file
 from codebench.results.layout import ASKED, COLUMNS, PACKED, SUITE, TABLES, columns_file, raw_file
 from codebench.results.rows import Rows, read_answers, take
 
 if TYPE_CHECKING:
     from codebench.measures.columns import Asked
-    from codebench.model import Candidate
+    from codebench.model import Answer, Candidate
     from codebench.results.retriever import RetrieverRun
 
 
 _HEAD = "suite.yaml"
 _MAX_HEAD = 1 << 20
-
-
-class StoredAnswers(Sequence[Answer]):
-    """A sealed run's answers, read from disk when somebody looks at them."""
-
-    def __init__(self, path: Path, candidate: Candidate, count: int) -> None:
-        self._path = path
-        self._candidate = candidate
-        self._count = count
-        self._read: tuple[Answer, ...] | None = None
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Answer]:
-        return iter(self._answers)
-
-    @overload
-    def __getitem__(self, place: int) -> Answer: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Answer]: ...
-    def __getitem__(self, place: int | slice) -> Answer | Sequence[Answer]:
-        return self._answers[place]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._answers == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash((self._path, self._count))
-
-    @property
-    def _answers(self) -> tuple[Answer, ...]:
-        if self._read is None:
-            faults = Faults(self._path)
-            found = read_answers(self._path, self._candidate, faults).answers
-            faults.check()
-            if len(found) != self._count:
-                raise ResultsError(f"{self._path}: was changed while it was read; read it again")
-            self._read = tuple(found)
-        return self._read
 
 
 class Stored:
@@ -104,8 +63,20 @@ class Stored:
         if faults.found:
             return None
         rows.first_ns = columns.about["first_ns"]
-        answers = StoredAnswers(raw, candidate, len(columns.query)) if len(columns.query) else ()
+        answers = _answers(raw, candidate, len(columns.query)) if len(columns.query) else ()
         return rows.retriever(candidate, cast("tuple[Answer, ...]", answers), columns)
+
+
+def _answers(path: Path, candidate: Candidate, count: int) -> Lazy[Answer]:
+    def read() -> tuple[Answer, ...]:
+        faults = Faults(path)
+        found = read_answers(path, candidate, faults).answers
+        faults.check()
+        if len(found) != count:
+            raise ResultsError(f"{path}: was changed while it was read; read it again")
+        return tuple(found)
+
+    return Lazy(count, read)
 
 
 def columns_key(path: Path, depth: int) -> str:
