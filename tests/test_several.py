@@ -29,11 +29,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny = builtin("suites") / "tiny"
     folder = tmp_path_factory.mktemp("several") / "pair"
     lines = (tiny / "queries.jsonl").read_text("utf-8").splitlines(keepends=True)
-    head = (tiny / "suite.yaml").read_text("utf-8").replace("corpus\n", f"{tiny / 'corpus'}\n", 1)
     for name, own in (("first", lines[:10]), ("last", lines[10:])):
-        (folder / name).mkdir(parents=True)
+        shutil.copytree(tiny, folder / name)
         (folder / name / "queries.jsonl").write_text("".join(own), "utf-8")
-        (folder / name / "suite.yaml").write_text(head, "utf-8")
     (folder / "suite.yaml").write_text("name: pair\nmembers: [first, last]\n", "utf-8")
     return folder
 
