@@ -141,7 +141,9 @@ def _dwell(more: dict[str, Any]) -> float | None:
         ("dwell_ms", 1e3),
     ):
         value = more.get(field)
-        if type(value) in {int, float} and 0 <= value <= _LONGEST_DWELL:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if 0 <= value <= _LONGEST_DWELL:
             return float(value / unit)
     return None
 
