@@ -217,11 +217,12 @@ def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals or not name.isidentifier():
+            hint = _no_option(reference, part)
             raise AdapterError(
-                f"{text}: {part!r} is not an option; write name=value{_no_option(reference, part)}"
+                f"{plain_line(text)}: {part!r} is not an option; write name=value{hint}"
             )
         if name in options:
-            raise AdapterError(f"{text}: the option {name!r} is given twice")
+            raise AdapterError(f"{plain_line(text)}: the option {name!r} is given twice")
         options[name] = _value(value.strip())
     return reference.strip(), options
 

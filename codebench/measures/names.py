@@ -235,7 +235,8 @@ def _arguments(text: str, inside: str) -> dict[str, object]:
         return {}
     import ast  # noqa: PLC0415  # most names have no parameter
 
-    problem = f"{text!r}: ({inside}) is not a list such as (rel=2) or (dcg='exp-log2')"
+    said = " ".join(inside.split())
+    problem = f"{text!r}: ({said}) is not a list such as (rel=2) or (dcg='exp-log2')"
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
         words = call.keywords if isinstance(call, ast.Call) and not call.args else []

@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from codebench.adapter import load, make
+from codebench.adapter import load, make, parse_reference
 from codebench.corpus.chunks import Outline, outline
 from codebench.errors import AdapterError, CodebenchError, Fault, InputError
 from codebench.gold.logs.formats import read_log
@@ -27,6 +27,7 @@ from codebench.measures.columns import (
     write_asked,
     write_columns,
 )
+from codebench.measures.names import parse
 from codebench.plain_yaml import YamlError, parse_yaml
 from codebench.protocols.output import PLACE, Found, ToolError, read_output
 from codebench.protocols.places import common_folder
@@ -39,6 +40,7 @@ from tests import runs
 from tests.fuzz.readers import BEIR, read_beir_folder, read_online_figures, write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from codebench.protocols.web import Service
@@ -300,3 +302,17 @@ def test_a_time_that_nobody_measured(tmp_path: Path, seconds: float) -> None:
         file.write(json.dumps(row) + "\n")
     with pytest.raises(InputError, match=r"seconds: .* is no time or rate"):
         read_run(path)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: parse("nDCG(g\n\nains={3:1})@10"),
+        lambda: parse_reference("x.py:X:a\n\nb"),
+        lambda: parse_reference("x.py:X:a=\n\n,a=1"),
+    ],
+)
+def test_words_with_newlines_are_refused_on_one_line(read: Callable[[], object]) -> None:
+    with pytest.raises(CodebenchError) as caught:
+        read()
+    assert "\n" not in str(caught.value)
