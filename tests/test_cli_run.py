@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from codebench.cli.main import main
+from codebench.home import builtin
 from tests.repositories import Repository, grown
 
 
@@ -107,6 +109,21 @@ def test_measures_and_depth_are_chosen(capsys: pytest.CaptureFixture[str]) -> No
         "RR(rel=3)@5",
         "Tokens@32000",
     ]
+
+
+def test_targets_that_nothing_can_reach_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "suite"
+    shutil.copytree(builtin("suites") / "tiny", folder)
+    text = (folder / "queries.jsonl").read_text("utf-8")
+    first = json.loads(text.partition("\n")[0])["targets"][0]["chunk"]
+    (folder / "queries.jsonl").write_text(text.replace(f'"{first}"', f'"{first}x"'), "utf-8")
+    status, out, _ = codebench(capsys, "run", folder, *QUICK)
+    assert status == 0
+    assert f"targets are not in the corpus, and no answer can reach them (first: {first}x)" in out
+    assert f"codebench suite check {folder} names them" in out
+    assert "not in the corpus" not in codebench(capsys, "run", "tiny", *QUICK)[1]
 
 
 def test_markdown(capsys: pytest.CaptureFixture[str]) -> None:

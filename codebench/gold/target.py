@@ -20,6 +20,7 @@ from codebench.gold.mine import mine
 from codebench.gold.recency import last_changes
 from codebench.gold.whereabouts import directory_of, place_of
 from codebench.gold.workshop import name_of, workshop
+from codebench.reading import plain_line
 from codebench.suite import SUITE_FILE, members_of, read_suite
 from codebench.suite import name_of as name_of_suite
 
@@ -117,7 +118,23 @@ def open_suite(folder: Path, shop: Workshop, several: str = "", member: str = ""
             f"{folder}: the corpus has digest {corpus.digest}, the suite was made for "
             f"{suite.corpus_digest}; restore the corpus, or build the suite again"
         )
-    return Opened(several, member, suite, corpus, changes, notes)
+    return Opened(
+        several, member, suite, corpus, changes, (*notes, *_unreachable(suite, corpus, folder))
+    )
+
+
+def _unreachable(suite: Suite, corpus: Corpus, folder: Path) -> tuple[str, ...]:
+    """Say how many targets no answer can reach."""
+    known = {chunk.id for chunk in corpus.chunks()} | corpus.by_path.keys()
+    targets = [target.chunk for query in suite.queries for target in query.targets]
+    gone = [name for name in targets if name not in known]
+    if not gone:
+        return ()
+    note = (
+        f"warning: {len(gone)} of {len(targets)} targets are not in the corpus, and no answer can "
+        f"reach them (first: {plain_line(gone[0])}); codebench suite check {folder} names them"
+    )
+    return (note,)
 
 
 def rules_of(suite: Suite) -> SnapshotRules:
