@@ -279,7 +279,7 @@ def test_lines_are_counted_past_blank_ones(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         (r"corpus_digest", "#corpus_digest", "corpus_digest: is missing; write sha256:"),
-        ("repository: /", "repository: /nowhere/", "the corpus cannot be opened: /nowhere/"),
+        ("repository: /", "repository: /nowhere/", "is not on this machine; write its URL"),
         ("repository: ", "#repository: ", "repository: is missing"),
         ("snapshot: ", "snapshot: ffff", "the corpus cannot be opened: "),
         ("  corpus: {}", "  corpus: {inclde: []}", "recipe.corpus:"),

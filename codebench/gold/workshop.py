@@ -91,12 +91,13 @@ class Source:
             UsageError: the repository has none yet.
         """
         try:
-            return self.commit("HEAD")
+            named = git.resolve(self.located, "HEAD")
         except GitError:
             raise UsageError(
                 f"{self.located.path}: the repository has no commit yet; commit something, or "
                 "choose another"
             ) from None
+        return self.shadow.commit(named)
 
     def corpus(self, commit: str, rules: SnapshotRules) -> Corpus:
         """Return the corpus of a commit.
