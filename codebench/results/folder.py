@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from codebench.measures.columns import Asked
     from codebench.results.retriever import RetrieverRun
 
-_MAX = 2**63
+_MAX = 2**53
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from codebench.measures.columns import Columns
 
-_MAX = 2**63
+_MAX = 2**53
 _LEAST = 1e-9
 MAX_LINE_BYTES = 100_000_000
 """A longer row is none: one of load, the longest, holds a latency in some ten bytes."""

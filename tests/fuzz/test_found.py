@@ -316,3 +316,12 @@ def test_words_with_newlines_are_refused_on_one_line(read: Callable[[], object])
     with pytest.raises(CodebenchError) as caught:
         read()
     assert "\n" not in str(caught.value)
+
+
+def test_a_latency_that_no_column_holds(tmp_path: Path) -> None:
+    path = runs.made_run(tmp_path, {"one": runs.Row("s" * 12)})
+    row = {"kind": "answer", "query": "q00", "repeat": 1, "latency_ns": 2**63}
+    with (path / "answers" / "0.jsonl").open("a") as file:
+        file.write(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match=r"latency_ns: .* is not a whole number"):
+        read_run(path)
