@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codebench.corpus.snapshot import corpus_digest
+from codebench.corpus.contents import corpus_digest
 from codebench.results import MANIFEST, SUITE
 from tests import runs
 

@@ -11,8 +11,8 @@ import pytest
 
 from codebench.adapter import Retriever, load, make
 from codebench.corpus.cache import ChunkCache
+from codebench.corpus.directory import open_directory
 from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import open_directory
 from codebench.home import builtin
 from codebench.keywords import keywords, split_identifier, tokens, windows
 from codebench.model import Corpus, Hit

@@ -14,8 +14,8 @@ import pytest
 
 from codebench.adapter import Retriever, Unavailable, builtin_names, load, make
 from codebench.corpus.cache import ChunkCache
+from codebench.corpus.directory import open_directory
 from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import open_directory
 from codebench.errors import AdapterError, NothingMeasured
 from codebench.home import builtin
 from codebench.kit import passages

@@ -9,8 +9,8 @@ import pytest
 
 from codebench.corpus.chunks import (
     CHUNKER_VERSION,
-    MAX_BYTES,
     MAX_LINE,
+    MAX_PARSED_BYTES,
     Outline,
     file_table,
     file_table_of,
@@ -227,7 +227,8 @@ def test_another_text_is_one_chunk_over_all_its_lines(text: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"x = 1\n" * (MAX_BYTES // 6 + 1), b"def f(): ...\nx = '" + b"a" * MAX_LINE + b"'\n"]
+    "text",
+    [b"x = 1\n" * (MAX_PARSED_BYTES // 6 + 1), b"def f(): ...\nx = '" + b"a" * MAX_LINE + b"'\n"],
 )
 def test_a_large_or_minified_file_is_one_chunk(text: bytes) -> None:
     table = file_table("a.py", text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from codebench.corpus.snapshot import SnapshotRules
+from codebench.corpus.rules import SnapshotRules
 from codebench.gold import filters
 from codebench.gold.history import FORM, parse_log, read_history
 from codebench.gold.recency import last_changes

@@ -17,8 +17,8 @@ import pytest
 
 from codebench.adapter import RateLimited, Retriever, load, make
 from codebench.corpus.cache import ChunkCache
+from codebench.corpus.directory import open_directory
 from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import open_directory
 from codebench.home import builtin
 from codebench.model import Corpus, Hit
 from codebench.protocols.output import ToolError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codebench.cli.main import main
-from codebench.corpus.snapshot import SnapshotRules
+from codebench.corpus.rules import SnapshotRules
 from codebench.errors import InputError
 from codebench.gold.asking import build_from_questions
 from codebench.suite import read_suite

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codebench import git
+from codebench.corpus import directory
 from codebench.corpus import snapshot as module
 from codebench.corpus.cache import ChunkCache
+from codebench.corpus.contents import is_safe
+from codebench.corpus.directory import open_directory
 from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import SnapshotRules, is_safe, open_directory, open_snapshot
+from codebench.corpus.rules import SnapshotRules
+from codebench.corpus.snapshot import open_snapshot
 from codebench.errors import CorpusError
 from tests.repositories import Repository
 
@@ -255,7 +259,7 @@ def test_a_directory_that_cannot_be_read_or_is_no_code_base_is_one_line(
     folder.mkdir()
     (folder / "a.py").write_text("x = 1\n" * 100)
     with outliner(tmp_path) as parses:
-        monkeypatch.setattr(module, "MAX_CORPUS_BYTES", 100)
+        monkeypatch.setattr(directory, "MAX_CORPUS_BYTES", 100)
         with pytest.raises(CorpusError, match="holds more than 0 MB of text"):
             open_directory(folder, parses)
 

@@ -12,7 +12,7 @@ import pytest
 
 from codebench.cli.main import main
 from codebench.corpus.installed import open_installed
-from codebench.corpus.snapshot import SnapshotRules
+from codebench.corpus.rules import SnapshotRules
 from codebench.errors import CorpusError, NothingMeasured
 from codebench.gold.fitting import fitted
 from codebench.gold.questions import read_questions

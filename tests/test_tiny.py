@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codebench.corpus.cache import ChunkCache
+from codebench.corpus.directory import open_directory
 from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import open_directory
 from codebench.grading import compile_gold, reach
 from codebench.home import builtin
 from codebench.results import read_run

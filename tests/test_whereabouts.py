@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codebench.corpus.outliner import MAX_BYTES
+from codebench.corpus.contents import MAX_FILE_BYTES
 from codebench.errors import CodebenchError, SuiteError
 from codebench.gate.accepting import accept
 from codebench.gold.code import KeptCode
@@ -110,7 +110,7 @@ def test_no_code_is_shown_that_no_corpus_can_hold(path: str, tmp_path: Path) -> 
     (tmp_path / "s" / "secret").write_text("secret")
     (root / "link").symlink_to(tmp_path / "s" / "secret")
     (root / "null").symlink_to("/dev/null")
-    (root / "large").write_bytes(b"x" * (MAX_BYTES + 1))
+    (root / "large").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
     (root / "a.py").write_text("x = 1\n")
     contents = {"a.py": b"x = 1\n", "../secret": b"secret", "link": b"secret", "null": b""}
     data = contents.get(path, (root / "large").read_bytes())

@@ -10,7 +10,7 @@ from codebench.cli.progress import Progress
 from codebench.errors import UsageError
 
 if TYPE_CHECKING:
-    from codebench.corpus.snapshot import SnapshotRules
+    from codebench.corpus.rules import SnapshotRules
 
 LOG_FORMATS = ("ubi", "jsonl", "csv", "swe-agent", "openhands", "claude-code", "codex")
 """Those of `codebench.gold.logs.formats`, named here because `--help` imports nothing heavy."""

@@ -244,7 +244,7 @@ def _by_recipe(arguments: argparse.Namespace) -> int:
 
 
 def _recipe(arguments: argparse.Namespace) -> Recipe:
-    from codebench.corpus.snapshot import SnapshotRules  # noqa: PLC0415  # as above
+    from codebench.corpus.rules import SnapshotRules  # noqa: PLC0415  # as above
     from codebench.gold.recipe import Recipe  # noqa: PLC0415
 
     mode, epochs = arguments.mode

@@ -92,7 +92,7 @@ def _check_words(arguments: argparse.Namespace) -> None:
 
 
 def _imported(arguments: argparse.Namespace, progress: Progress) -> Imported:
-    from codebench.corpus.snapshot import SnapshotRules  # noqa: PLC0415  # as in `run`
+    from codebench.corpus.rules import SnapshotRules  # noqa: PLC0415  # as in `run`
     from codebench.gold import instances, judgments  # noqa: PLC0415
 
     jobs, force = arguments.jobs, arguments.force

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from codebench.corpus.definitions import Definition, Reading
     from codebench.corpus.languages import Grammar
 
-MAX_BYTES = 1_000_000
+MAX_PARSED_BYTES = 1_000_000
 """A larger file is data or generated: it is one chunk."""
 
 MAX_LINE = 5_000
@@ -110,7 +110,7 @@ def outline(language: str, data: bytes) -> Outline:
     language = resolve(language, data)
     if (
         language not in LANGUAGES
-        or len(data) > MAX_BYTES
+        or len(data) > MAX_PARSED_BYTES
         or (line_bytes and max(line_bytes) > MAX_LINE)
     ):
         return Outline("", _whole(data, len(line_bytes)), (), True, line_bytes)

@@ -16,15 +16,16 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codebench.corpus.outliner import MAX_BYTES
-from codebench.corpus.snapshot import corpus_digest, is_safe, is_text, open_directory, put
+from codebench.corpus.contents import MAX_FILE_BYTES, corpus_digest, is_safe, is_text
+from codebench.corpus.directory import open_directory
+from codebench.corpus.snapshot import put
 from codebench.errors import CorpusError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from codebench.corpus.outliner import Outliner
-    from codebench.corpus.snapshot import SnapshotRules
+    from codebench.corpus.rules import SnapshotRules
     from codebench.model import Corpus
 
 SCHEME = "sysconfig:"
@@ -103,7 +104,7 @@ def _contents(root: Path, rules: SnapshotRules) -> Iterator[tuple[str, bytes]]:
             relative = path.relative_to(root).as_posix()
             if not rules.takes(relative) or not is_safe(os.fsencode(relative)):
                 continue
-            if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES:
+            if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_FILE_BYTES:
                 data = path.read_bytes()
                 if is_text(data):
                     yield relative, data

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     Content = tuple[Blob, bytes]
     Rows = Callable[[Sequence[tuple[str, bytes]]], list[bytes]]
 
-MAX_BYTES = 1 << 20
-"""A larger file is data or generated: it is no part of a corpus and gives no gold."""
-
 _GROUP_BYTES = 500_000
 """What a worker is given at once. Versions of a file that come together are read fastest."""
 

@@ -1,4 +1,4 @@
-"""A commit, or a pinned directory, as a read-only corpus.
+"""A commit as a read-only corpus.
 
 A snapshot is written once, under the ID of its tree, into the cache; every later use checks its
 digest. Nothing of the repository decides where a file is written: paths that would leave the
@@ -8,42 +8,29 @@ folder are left out, symlinks and submodules are not followed, and no filter or 
 from __future__ import annotations
 
 import errno
-import fnmatch
 import hashlib
 import json
 import os
-import re
 import secrets
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from codebench.corpus.chunks import CHUNKER_VERSION
+from codebench.corpus.contents import MAX_FILE_BYTES, corpus_digest, is_safe, is_text
+from codebench.corpus.directory import MAX_CORPUS_BYTES, open_directory
 from codebench.corpus.languages import language_of
-from codebench.corpus.outliner import MAX_BYTES, Outliner, tables_of
+from codebench.corpus.outliner import Outliner, tables_of
 from codebench.corpus.tables import read_tables, write_tables
 from codebench.errors import CorpusError, InputError, ResultsError
 from codebench.model import Corpus
-from codebench.reading import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from codebench.corpus.rules import SnapshotRules
     from codebench.git import Shadow, TreeEntry
-
-RULES_VERSION = 1
-
-MAX_CORPUS_BYTES = 4 << 30
-"""No code base has more text; the whole of Chromium has about as much."""
-
-QUOTING = ("CHANGE*", "NEWS*", "HISTORY*", "RELEASE*", "RELNOTES*")
-"""Files (by name, any folder) that quote commit messages: they would hand over the answer."""
-
-_QUOTING_DIRS = frozenset({"changelog", "changelogs", "changes", "newsfragments", "news"})
-_LFS = b"version https://git-lfs.github.com/spec/"
-_SNIFF = 8000
 
 _TAKEN = frozenset({errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR})
 _TRIES = 5
@@ -51,61 +38,6 @@ _NO_CORPUS = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, InputError, RecursionError),
 )
 """What reading a folder of the cache ends with that holds something else, or a damaged corpus."""
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotRules:
-    """Which files of a tree are in the corpus.
-
-    Attributes:
-        include: globs over whole paths; none means all.
-        exclude: globs over whole paths.
-        quoting: whether files that quote commit messages stay.
-    """
-
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    quoting: bool = False
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, object]) -> SnapshotRules:
-        """Read the rules that `as_data` wrote.
-
-        Raises:
-            TypeError: a field is unknown or not of its type.
-        """
-        if not isinstance(data, dict) or set(data) - {"include", "exclude", "quoting"}:
-            raise TypeError(f"{shown(data)} is not a map of include, exclude and quoting")
-        globs = {name: data.get(name, []) for name in ("include", "exclude")}
-        for name, value in globs.items():
-            if not isinstance(value, list) or not all(isinstance(glob, str) for glob in value):
-                raise TypeError(f"{name} is not a list of globs")
-        return cls(tuple(globs["include"]), tuple(globs["exclude"]), data.get("quoting") is True)
-
-    def as_data(self) -> dict[str, object]:
-        """Return what differs from the defaults, for a suite's recipe."""
-        data: dict[str, object] = {}
-        if self.include:
-            data["include"] = list(self.include)
-        if self.exclude:
-            data["exclude"] = list(self.exclude)
-        if self.quoting:
-            data["quoting"] = True
-        return data
-
-    def takes(self, path: str) -> bool:
-        """Tell whether a path belongs to the corpus."""
-        if self.include and not any(fnmatch.fnmatchcase(path, glob) for glob in self.include):
-            return False
-        if any(fnmatch.fnmatchcase(path, glob) for glob in self.exclude):
-            return False
-        return self.quoting or not _quotes(path)
-
-    @property
-    def key(self) -> str:
-        """A short digest: snapshots of one tree under other rules are kept apart."""
-        parts = [str(RULES_VERSION), *self.include, "-", *self.exclude, str(self.quoting)]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
 def open_snapshot(
@@ -141,94 +73,6 @@ def open_snapshot(
     if not corpus.tables:
         raise CorpusError(f"commit {commit[:12]} holds no text file; choose another snapshot")
     return corpus
-
-
-def open_directory(folder: Path, outliner: Outliner) -> Corpus:
-    """Return a pinned directory as a corpus.
-
-    Raises:
-        CorpusError: the directory cannot be read or holds no text file.
-    """
-    contents: dict[str, bytes] = {}
-    try:
-        _read_files(folder, contents)
-    except OSError as error:
-        raise CorpusError(
-            f"{error.filename or folder}: cannot be read ({error.strerror or error}); the suite "
-            "names its folder as its corpus"
-        ) from None
-    if not contents:
-        raise CorpusError(f"{folder}: no text file in it; is it the corpus folder?")
-    blobs = {path: blob_id(data) for path, data in contents.items()}
-    wanted = {(blob, language_of(path)) for path, blob in blobs.items()}
-    outlines = outliner.known(wanted)
-    outlines |= dict(
-        outliner.parse(
-            ((blob, language_of(path)), contents[path])
-            for path, blob in blobs.items()
-            if (blob, language_of(path)) not in outlines
-        )
-    )
-    tables = tables_of(blobs, outlines)
-    digests = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
-    return Corpus(folder, corpus_digest(digests), tuple(tables[path] for path in blobs))
-
-
-def _read_files(folder: Path, contents: dict[str, bytes]) -> None:
-    """Read the text files of a directory, by their paths."""
-    total = 0
-    for path in sorted(_walk(folder)):
-        relative = path.relative_to(folder).as_posix()
-        if not is_safe(os.fsencode(relative)) or path.stat().st_size > MAX_BYTES:
-            continue
-        data = path.read_bytes()
-        if is_text(data):
-            contents[relative] = data
-            total += len(data)
-        if total > MAX_CORPUS_BYTES:
-            raise CorpusError(
-                f"{folder}: holds more than {MAX_CORPUS_BYTES >> 20:,} MB of text; name the folder "
-                "of one code base"
-            )
-
-
-def corpus_digest(digests: Mapping[str, str]) -> str:
-    """Return `sha256:…` over paths and the SHA-256 of their contents, by the paths' bytes."""
-    digest = hashlib.sha256()
-    for path in sorted(digests, key=str.encode):
-        digest.update(path.encode() + b"\0" + digests[path].encode() + b"\n")
-    return f"sha256:{digest.hexdigest()}"
-
-
-def is_text(data: bytes) -> bool:
-    """Tell text from binary by content, as git does, and from a pointer to a large file."""
-    return b"\0" not in data[:_SNIFF] and not data.startswith(_LFS)
-
-
-def is_safe(path: bytes) -> bool:
-    """Tell whether a path of a tree can be written under a folder and named in JSON."""
-    try:
-        text = path.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    parts = text.split("/")
-    if len(path) > 1000 or len(parts) > 100 or any(len(part.encode()) > 255 for part in parts):
-        return False
-    if os.sep == "\\" and ("\\" in text or ":" in text):
-        return False
-    return not any(part in {"", ".", ".."} or _is_dot_git(part) for part in parts)
-
-
-def _is_dot_git(part: str) -> bool:
-    return part.rstrip(". ").casefold() in {".git", "git~1"}
-
-
-def _quotes(path: str) -> bool:
-    *folders, name = path.split("/")
-    if any(folder.lower() in _QUOTING_DIRS for folder in folders):
-        return not language_of(path)
-    named = any(fnmatch.fnmatchcase(name.upper(), glob) for glob in QUOTING)
-    return named and not language_of(path) and bool(re.match(r"[A-Za-z_-]+", name))
 
 
 def _build(
@@ -317,7 +161,7 @@ def _check_sizes(shadow: Shadow, commit: str, entries: Mapping[str, str]) -> Non
             f"the repository lacks {missing} of the {len(sizes)} files of commit {commit[:12]}; "
             "it is a partial clone or damaged: clone it again as a whole, without --filter"
         )
-    total = sum(size for size in sizes if size is not None and size <= MAX_BYTES)
+    total = sum(size for size in sizes if size is not None and size <= MAX_FILE_BYTES)
     if total > MAX_CORPUS_BYTES:
         raise CorpusError(
             f"commit {commit[:12]} holds {total >> 20:,} MB of files, more than "
@@ -337,7 +181,7 @@ def _write_files(
     root.mkdir()
     seen = set(known)
     for (path, blob), (_, data) in zip(
-        entries.items(), shadow.blobs(entries.values(), MAX_BYTES), strict=True
+        entries.items(), shadow.blobs(entries.values(), MAX_FILE_BYTES), strict=True
     ):
         if data is None or not is_text(data) or not _write_new(root / PurePosixPath(path), data):
             continue
@@ -395,19 +239,3 @@ def _seal(root: Path) -> None:
 
 def _is_file(entry: TreeEntry) -> bool:
     return entry.mode.startswith("100")
-
-
-def blob_id(data: bytes) -> str:
-    """Return the ID that git gives to contents, in a repository that names them by SHA-1."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()  # noqa: S324  # git's own
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    if not folder.is_dir():
-        raise CorpusError(f"{folder}: no such folder; the suite names it as its corpus")
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not _is_dot_git(name))
-        for name in files:
-            path = Path(place, name)
-            if path.is_file() and not path.is_symlink():
-                yield path

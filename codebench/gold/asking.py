@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from codebench.corpus.snapshot import SnapshotRules
+    from codebench.corpus.rules import SnapshotRules
     from codebench.gold.questions import Judged, Question
     from codebench.gold.related import Relations
     from codebench.gold.workshop import Progress, Workshop

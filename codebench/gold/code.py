@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codebench import home
-from codebench.corpus.outliner import MAX_BYTES
-from codebench.corpus.snapshot import corpus_digest, is_safe
+from codebench.corpus.contents import MAX_FILE_BYTES, corpus_digest, is_safe
 from codebench.errors import CodebenchError, SuiteError
 from codebench.gold.folders import open_corpus
 from codebench.gold.whereabouts import directory_of, is_url, place_of
@@ -162,7 +161,7 @@ def _bytes(root: Path, path: str) -> bytes | None:
         return None
     try:
         with open_file(root / path) as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except OSError:
         return None
-    return data if len(data) <= MAX_BYTES else None
+    return data if len(data) <= MAX_FILE_BYTES else None

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codebench.corpus.outliner import MAX_BYTES
+from codebench.corpus.contents import MAX_FILE_BYTES
 from codebench.reading import Faults, read_objects
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Documents:
         """Say what had to be mended, one line each."""
         lines = []
         if self.cut:
-            lines.append(f"{self.cut} documents were cut to {MAX_BYTES} bytes")
+            lines.append(f"{self.cut} documents were cut to {MAX_FILE_BYTES} bytes")
         if self.mended:
             lines.append(f"{self.mended} documents held NUL characters, which were replaced")
         return lines
@@ -92,9 +92,9 @@ def _content(one: Document, written: Documents) -> bytes:
         written.mended += 1
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     data = text.encode("utf-8", "replace")
-    if len(data) >= MAX_BYTES:
+    if len(data) >= MAX_FILE_BYTES:
         written.cut += 1
-        data = data[: MAX_BYTES - 1].decode("utf-8", "ignore").encode()
+        data = data[: MAX_FILE_BYTES - 1].decode("utf-8", "ignore").encode()
     return data if data.endswith(b"\n") else data + b"\n"
 
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from codebench.corpus.directory import open_directory
 from codebench.corpus.installed import is_installed, open_installed
-from codebench.corpus.snapshot import open_directory
 from codebench.errors import SuiteError, UsageError
 from codebench.gold.target import rules_of, suite_folder
 from codebench.gold.whereabouts import directory_of, place_of, portable

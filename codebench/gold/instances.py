@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from codebench.corpus.snapshot import SnapshotRules
+    from codebench.corpus.rules import SnapshotRules
     from codebench.gold.workshop import Progress, Source
     from codebench.model import Corpus
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codebench.corpus.snapshot import open_directory
+from codebench.corpus.directory import open_directory
 from codebench.errors import Fault, InputError, NothingMeasured
 from codebench.gold.documents import CORPUS, write_documents
 from codebench.gold.folders import check_free, whole

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codebench.corpus.chunks import CHUNKER_VERSION, file_table_of
+from codebench.corpus.contents import MAX_FILE_BYTES, is_text
 from codebench.corpus.languages import language_of
-from codebench.corpus.outliner import MAX_BYTES, tables_of
-from codebench.corpus.snapshot import is_text
+from codebench.corpus.outliner import tables_of
 from codebench.gold import filters
 from codebench.gold.label import FilePair, Label, label_commit
 from codebench.model import Chunk
@@ -146,12 +146,12 @@ class Labeller:
 
     def _contents(self, blobs: Sequence[Blob]) -> Iterator[tuple[Blob, bytes]]:
         ids = (blob for blob, _ in blobs)
-        for blob, (_, data) in zip(blobs, self._shadow.blobs(ids, MAX_BYTES), strict=True):
+        for blob, (_, data) in zip(blobs, self._shadow.blobs(ids, MAX_FILE_BYTES), strict=True):
             if data is not None and is_text(data):
                 yield blob, data
 
     def _read_lines(self, blob: str) -> Sequence[str]:
-        (found,) = self._shadow.blobs([blob], MAX_BYTES)
+        (found,) = self._shadow.blobs([blob], MAX_FILE_BYTES)
         return (found[1] or b"").decode("utf-8", "replace").split("\n")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codebench.corpus.carry import Place
-from codebench.corpus.snapshot import open_directory
+from codebench.corpus.directory import open_directory
 from codebench.errors import NothingMeasured, SuiteError, UsageError
 from codebench.gold.folders import Written, check_free, folder_of, write_whole
 from codebench.gold.history import read_history

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench import home
-from codebench.corpus.snapshot import SnapshotRules
+from codebench.corpus.rules import SnapshotRules
 from codebench.errors import UsageError
 from codebench.gold.building import build
 from codebench.gold.recipe import Recipe

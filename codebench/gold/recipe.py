@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from codebench.corpus.snapshot import SnapshotRules
+from codebench.corpus.rules import SnapshotRules
 
 Mode = Literal["frozen", "epochs", "parent"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from codebench.corpus.contents import blob_id
 from codebench.corpus.languages import language_of
-from codebench.corpus.snapshot import blob_id
 from codebench.gold.imports import ImportMap
 from codebench.gold.related import CoChange, Relations
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench import home
+from codebench.corpus.directory import open_directory
 from codebench.corpus.installed import is_installed, open_installed
-from codebench.corpus.snapshot import SnapshotRules, open_directory
+from codebench.corpus.rules import SnapshotRules
 from codebench.errors import SuiteError
 from codebench.gold.fitting import fitted
 from codebench.gold.mine import mine

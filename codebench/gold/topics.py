@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from codebench.corpus.outliner import MAX_BYTES
+from codebench.corpus.contents import MAX_FILE_BYTES
 from codebench.errors import Fault, InputError
 from codebench.reading import Faults, Fields, open_file, read_lines, read_objects
 from codebench.trec import Document
@@ -115,7 +115,7 @@ def _files(folder: Path) -> Iterator[Document]:
             path = Path(place, name)
             if path.is_file() and not path.is_symlink():
                 with open_file(path) as file:  # a longer one is cut where it is written
-                    text = file.read(MAX_BYTES + 1).decode("utf-8", "replace")
+                    text = file.read(MAX_FILE_BYTES + 1).decode("utf-8", "replace")
                 yield Document(path.relative_to(folder).as_posix(), "", text)
 
 

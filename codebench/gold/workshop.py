@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from codebench import git, home
 from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import SnapshotRules, open_snapshot, put
+from codebench.corpus.snapshot import open_snapshot, put
 from codebench.errors import CodebenchError, GitError, UsageError
 from codebench.gold.labeller import Labeller
 from codebench.gold.meant import meant
@@ -23,6 +23,7 @@ from codebench.gold.whereabouts import is_url
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from codebench.corpus.rules import SnapshotRules
     from codebench.git import Shadow
     from codebench.model import Corpus
 

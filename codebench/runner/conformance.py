@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench.corpus.cache import ChunkCache
+from codebench.corpus.directory import open_directory
 from codebench.corpus.outliner import Outliner
-from codebench.corpus.snapshot import open_directory
 from codebench.corpus.tables import write_tables
 from codebench.errors import NothingMeasured
 from codebench.home import builtin

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from codebench.corpus.snapshot import SnapshotRules
+    from codebench.corpus.rules import SnapshotRules
     from codebench.gold.logs.columns import ColumnMap
     from codebench.gold.logs.efforts import Navigation
     from codebench.gold.logs.making import Made

@@ -12,8 +12,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from codebench.corpus.chunks import file_table_of
+from codebench.corpus.contents import blob_id
 from codebench.corpus.languages import language_of
-from codebench.corpus.snapshot import blob_id
 from codebench.gold.label import FilePair, label_commit
 from codebench.gold.logs.applying import applied
 from codebench.gold.logs.tracing import FILES

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from codebench.corpus.outliner import MAX_BYTES
+from codebench.corpus.contents import MAX_FILE_BYTES
 from codebench.grading.files import File
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Tree:
         """Return a file's contents; None where it is not there or too large."""
         if path not in self._blobs:
             return None
-        ((_, data),) = self._source.shadow.blobs([self._blobs[path]], MAX_BYTES)
+        ((_, data),) = self._source.shadow.blobs([self._blobs[path]], MAX_FILE_BYTES)
         return data
 
 
