@@ -19,6 +19,7 @@ from codebench.results.layout import (
 )
 from codebench.results.retriever import GOOD_ENDS
 from codebench.results.rows import last_state, read_answers
+from codebench.results.several import check_updates
 from codebench.results.stored import Stored
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from codebench.results.retriever import RetrieverRun
 
 _MAX = 2**53
+_PARTS = ("suite", "corpus", "machine", "settings", "harness")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,10 @@ def read_run(path: Path) -> Run:
     _check_format(path, manifest)
     depth = fields.integer("depth", low=1, high=_MAX)
     sealed = fields.flag("complete")
+    for part in _PARTS:
+        if fields.take(part, None) is not None:
+            fields.mapping(part)
+    check_updates(fields)
     stored = Stored(path, depth)
     retrievers = []
     for inner in fields.objects("retrievers"):

@@ -70,16 +70,21 @@ def read_several(path: Path) -> Mapping[str, Any] | None:
         if not is_name(name):
             faults.add("is not a name in the folder members", field="members", value=name)
     fields.flag("ended")
+    check_updates(fields)
+    faults.check()
+    return data
+
+
+def check_updates(fields: Fields) -> None:
+    """Check the rows of `updates`, where a manifest has them."""
     for row in fields.objects("updates", ()):
         for text in ("retriever", "from", "to"):
             row.text(text)
         for count in ("changed", "asked", "different"):
             row.integer(count, low=0, high=2**53)
         row.number("rebuild_seconds")
-        if row.data.get("update_seconds") is not None:
+        if row.take("update_seconds") is not None:
             row.number("update_seconds")
-    faults.check()
-    return data
 
 
 def several_digest(members: Iterable[tuple[str, str]]) -> str:

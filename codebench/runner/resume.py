@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codebench.errors import ResultsError
-from codebench.reading import open_file, parse_json, read_text, shown, unpacked
+from codebench.reading import is_name, open_file, parse_json, read_text, shown, unpacked
 from codebench.results.layout import (
     ANSWERS,
     COLUMNS,
@@ -82,7 +82,15 @@ def _manifest(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     good = isinstance(data, dict) and data.get("format") == FORMAT
-    return data if good and isinstance(data.get("suite"), dict) else None
+    if not good or not isinstance(data.get("suite"), dict):
+        return None
+    rows = data.get("retrievers")
+    # What is gone on with is written: a name must not lead out of the folder.
+    sound = isinstance(rows, list) and all(
+        isinstance(row, dict) and isinstance(row.get("file"), str) and is_name(row["file"])
+        for row in rows
+    )
+    return data if sound else None
 
 
 def differing(

@@ -33,8 +33,9 @@ from codebench.protocols.output import PLACE, Found, ToolError, read_output
 from codebench.protocols.places import common_folder
 from codebench.protocols.vectors import Embedder, VectorCache
 from codebench.reading import Faults, Fields, parse_json, shown
-from codebench.results import read_run
+from codebench.results import MANIFEST, read_run
 from codebench.runner.kept import IndexStore
+from codebench.runner.resume import IDENTITY, find
 from codebench.wire import table_from, table_row
 from tests import runs
 from tests.fuzz.readers import BEIR, read_beir_folder, read_online_figures, write
@@ -325,3 +326,24 @@ def test_a_latency_that_no_column_holds(tmp_path: Path) -> None:
         file.write(json.dumps(row) + "\n")
     with pytest.raises(InputError, match=r"latency_ns: .* is not a whole number"):
         read_run(path)
+
+
+@pytest.mark.parametrize("part", ["suite", "corpus", "machine", "settings", "harness", "updates"])
+def test_a_part_of_a_manifest_of_another_type(tmp_path: Path, part: str) -> None:
+    path = runs.made_run(tmp_path, {"one": runs.Row("s" * 12)})
+    manifest = json.loads((path / MANIFEST).read_text("utf-8"))
+    (path / MANIFEST).write_text(json.dumps({**manifest, part: 1.5}), "utf-8")
+    with pytest.raises(InputError, match=rf"manifest\.json: {part}: "):
+        read_run(path)
+
+
+@pytest.mark.parametrize("name", ["../../x.jsonl", "/etc/x", "", "a\0b", 7])
+def test_a_run_whose_answers_are_elsewhere_is_not_resumed(tmp_path: Path, name: object) -> None:
+    """To resume unpacks the answers, and deletes what was packed."""
+    path = runs.made_run(tmp_path / "results", {"one": runs.Row("s" * 12)})
+    manifest = json.loads((path / MANIFEST).read_text("utf-8"))
+    identity = {field: manifest.get(field) for field in IDENTITY} | {"suite": manifest["suite"]}
+    assert find(tmp_path / "results", identity, manifest["retrievers"]).path == path
+    manifest["retrievers"][0]["file"] = name
+    (path / MANIFEST).write_text(json.dumps(manifest), "utf-8")
+    assert find(tmp_path / "results", identity, manifest["retrievers"]).path is None
