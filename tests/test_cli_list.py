@@ -62,7 +62,8 @@ def adapters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "raising.py").write_text(ADAPTER.replace("{missing}", raising))
     (folder / "broken.py").write_text("import no_such_module")
     (folder / "default.yaml").write_text("retrievers: [fine]")
-    monkeypatch.setattr("codebench.adapter.builtin", lambda room: tmp_path / room)
+    for module in ("finding", "references"):
+        monkeypatch.setattr(f"codebench.adapter.{module}.builtin", lambda room: tmp_path / room)
     monkeypatch.setattr("codebench.runner.candidates.builtin", lambda room: tmp_path / room)
     return folder
 
