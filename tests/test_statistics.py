@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,9 @@ from scipy import stats
 from codebench.measures.latency import by_query, latency_ratio, latency_summary
 from codebench.measures.resampling import Flipped, sign_flips
 from codebench.measures.statistics import (
+    Figure,
     effective_size,
+    exact_sum,
     figure,
     holm,
     mean,
@@ -49,6 +52,12 @@ def test_t_quantiles_need_a_share_and_freedom() -> None:
 def test_wilson_is_scipys(hits: int, n: int) -> None:
     theirs = stats.binomtest(hits, n).proportion_ci(method="wilson")
     assert wilson(hits / n, n) == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+
+
+def test_wilson_ends_where_proportions_end() -> None:
+    for n in range(1, 60):
+        assert wilson(0.0, n)[0] == 0.0
+        assert wilson(1.0, n)[1] == 1.0
 
 
 def test_the_t_interval_is_scipys() -> None:
@@ -96,6 +105,44 @@ def test_weights_are_worth_their_effective_number() -> None:
     assert halved == figure(values)
 
 
+def test_a_weighted_figure_is_that_of_its_effective_number() -> None:
+    values, weights = [0.4, 0.6, 0.5, 0.55, 0.7], [1.0, 3.0, 0.5, 2.0, 0.0]
+    own = figure(values, weights, excluded=4, alpha=0.1)
+    whole = sum(weights)
+    centre = sum(v * w for v, w in zip(values, weights, strict=True)) / whole
+    m = whole**2 / sum(w * w for w in weights)
+    spread = sum(w * (v - centre) ** 2 for v, w in zip(values, weights, strict=True)) / whole
+    half = stats.t.ppf(0.95, m - 1) * math.sqrt(spread / (m - 1))
+    assert 0 < centre - half < centre + half < 1
+    assert astuple(own) == pytest.approx((centre, centre - half, centre + half, 4, 4, "t", m))
+    shares = figure([1, 0, 1, 1], [1.0, 3.0, 0.5, 2.0], excluded=1, alpha=0.1)
+    low, high = wilson(3.5 / 6.5, m, 0.1)
+    assert astuple(shares) == pytest.approx((3.5 / 6.5, low, high, 4, 1, "wilson", m))
+    assert figure([0, 0, 0]).method == figure([0, 1, 0]).method == "wilson"
+    assert figure([0, 1, 0], highest=2.0).method == figure([0, 0.5, 1]).method == "t"
+    assert figure([0.4, 0.6]).low is not None
+    assert figure([0.4, 0.9], [0.0, 2.0], excluded=3) == Figure(0.9, None, None, 1, 3, "", 1.0)
+    assert figure([], excluded=2) == Figure(None, None, None, 0, 2)
+    assert figure([0.5]).excluded == 0
+
+
+def test_exact_sums_are_those_of_a_slow_adder() -> None:
+    source = np.random.default_rng(1)
+    for values in (
+        source.normal(0, 1, 40_000),  # more than a block
+        -source.random(50),
+        source.random(30) * 1e-280,
+        source.random(30) * 1e12,
+        np.array([3, 4, 5]),
+        np.array([0.1, -0.1]),
+    ):
+        assert exact_sum(values) == pytest.approx(math.fsum(values.tolist()), rel=1e-15, abs=0)
+        assert exact_sum(values) == exact_sum(values[::-1])
+    assert exact_sum([]) == exact_sum([0.0, 0.0]) == 0.0
+    # What a double loses beside a large number is kept.
+    assert exact_sum([2.0**40, 2.0**-20, -(2.0**40)]) == 2.0**-20
+
+
 def test_the_mean_is_the_same_in_any_order() -> None:
     source = np.random.default_rng(3)
     values, weights = source.random(1000).tolist(), source.random(1000).tolist()
@@ -127,7 +174,10 @@ def test_smallest_effect_and_queries_needed() -> None:
     assert smallest_effect(error) == pytest.approx(2.8016 * error, rel=1e-4)
     assert queries_needed(error, 300, smallest_effect(error) * 0.9999) == 301
     assert queries_needed(error, 300, smallest_effect(error) / 2) in (1200, 1201)
-    with pytest.raises(ValueError, match="above 0"):
+    assert queries_needed(error, 300, 1e9) == 2
+    ratio = smallest_effect(error, 0.01) / smallest_effect(error)
+    assert queries_needed(error, 300, smallest_effect(error), 0.01) == math.ceil(300 * ratio**2)
+    with pytest.raises(ValueError, match=r"^an effect must be above 0$"):
         queries_needed(error, 300, 0)
 
 

@@ -81,14 +81,12 @@ def exact_sum(values: Numbers) -> float:
     return math.ldexp((high << _BITS) + low, -shift - _BITS)
 
 
-def mean(values: Numbers, weights: Numbers | None = None) -> float:
+def mean(values: Numbers, weights: Numbers) -> float:
     """Return the weighted mean, the same to the last digit whatever the order.
 
     Raises:
         ZeroDivisionError: there is no value, or the weights sum to 0.
     """
-    if weights is None:
-        return exact_sum(values) / len(values)
     own = np.asarray(weights, np.float64)
     return exact_sum(np.asarray(values, np.float64) * own) / exact_sum(own)
 
