@@ -191,7 +191,7 @@ def test_a_folder_that_is_no_suite_and_files_that_cannot_be_read(tmp_path: Path)
 def test_a_line_without_end_is_not_read_into_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("codebench.reading.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("codebench.reading.records.MAX_LINE_BYTES", 1000)
     assert "1: is longer than 1000 bytes" in faults_of(tmp_path, {**GOOD_ROW, "text": "x" * 2000})
 
 

@@ -18,7 +18,6 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codebench import reading
 from codebench.adapter import parse_reference
 from codebench.corpus.cache import ChunkCache
 from codebench.corpus.outliner import Outliner
@@ -31,7 +30,7 @@ from codebench.gold.logs.skipped import Skipped
 from codebench.gold.patches import PatchError, read_patch
 from codebench.gold.text import clean_subject
 from codebench.gold.topics import read_documents, read_topics
-from codebench.reading import parse_json
+from codebench.reading import files, parse_json
 from codebench.results import MANIFEST, TABLES, read_ends, read_run
 from codebench.runner.candidates import read_retrievers
 from codebench.runner.validate import InvalidOutput, validate
@@ -421,7 +420,7 @@ def main(root: Path) -> None:
     import numpy as np  # its size is not the attack's
 
     assert np
-    reading._SMALL_BYTES = 1_000_000  # a bomb of gigabytes takes long to read
+    files._SMALL_BYTES = 1_000_000  # a bomb of gigabytes takes long to read
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
     most = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, most))

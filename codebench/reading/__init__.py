@@ -1,0 +1,56 @@
+"""Reading files that somebody else wrote: bounded, strict, and every fault at once."""
+
+from __future__ import annotations
+
+from codebench.reading.faults import MAX_FAULTS, Faults
+from codebench.reading.fields import Fields
+from codebench.reading.files import (
+    is_file,
+    is_folder,
+    is_inside,
+    most_unpacked,
+    open_file,
+    read_text,
+    unpacked,
+)
+from codebench.reading.records import (
+    MAX_LINE_BYTES,
+    MAX_YAML_BYTES,
+    MAX_YAML_DEPTH,
+    read_lines,
+    read_objects,
+    read_yaml,
+    yaml_fields,
+    yaml_text,
+)
+from codebench.reading.strict_json import MAX_JSON_DEPTH, parse_json
+from codebench.reading.words import is_name, is_text, near, plain_line, repeated, shown
+
+__all__ = [
+    "MAX_FAULTS",
+    "MAX_JSON_DEPTH",
+    "MAX_LINE_BYTES",
+    "MAX_YAML_BYTES",
+    "MAX_YAML_DEPTH",
+    "Faults",
+    "Fields",
+    "is_file",
+    "is_folder",
+    "is_inside",
+    "is_name",
+    "is_text",
+    "most_unpacked",
+    "near",
+    "open_file",
+    "parse_json",
+    "plain_line",
+    "read_lines",
+    "read_objects",
+    "read_text",
+    "read_yaml",
+    "repeated",
+    "shown",
+    "unpacked",
+    "yaml_fields",
+    "yaml_text",
+]
