@@ -181,7 +181,7 @@ def test_a_name_that_does_not_resolve_falls_back_to_the_lines() -> None:
 
 def test_a_path_alone_is_a_hit_on_the_file_and_shows_a_file_target() -> None:
     assert level("Cache.get", Hit("a.py")) == 2
-    assert level("", Hit("a.py")) == 3
+    assert [level("", Hit("a.py"), grade) for grade in (3, 2, 1)] == [3, 2, 1]
     assert level("", Hit("a.py", 200, 210)) == 3
     assert level("Cache.get", Hit("b.py")) == 0
 
@@ -221,14 +221,23 @@ def test_modules_belong_to_one_target_file_and_never_to_themselves() -> None:
         Related("b.py", "a.py", 9),
         Related("m.py", "elsewhere.py", 99),
     )
-    gold = compile_gold(query(target("tiny"), target(MODULE, path="b.py"), related=related), TABLES)
-    found = reaches(gold, Hit("m.py"))
-    assert [(unit.level, unit.name) for unit in found] == [(1, "b.py")]
+    targets = (target("tiny"), target(MODULE, path="b.py"))
+    for order in itertools.permutations(related):
+        gold = compile_gold(query(*targets, related=order), TABLES)
+        found = reaches(gold, Hit("m.py"))
+        assert [(unit.level, unit.name) for unit in found] == [(1, "b.py")]
     assert explain(gold, Hit("m.py", 1, 2)) == "related to b.py (1)"
     assert {unit.name for unit in reaches(gold, Hit("b.py"))} == {"b.py"}
     even = (Related("m.py", "b.py", 2), Related("m.py", "a.py", 2))
     gold = compile_gold(query(target("tiny"), target(MODULE, path="b.py"), related=even), TABLES)
     assert [unit.name for unit in reaches(gold, Hit("m.py"))] == ["a.py"]
+
+
+@pytest.mark.parametrize(("grade", "names"), [(0, {"a.py"}), (1, {"b.py::<module>"})])
+def test_the_file_of_a_target_of_any_grade_is_nobodys_module(grade: int, names: set[str]) -> None:
+    targets = (target("tiny"), target(MODULE, grade, "b.py"))
+    gold = compile_gold(query(*targets, related=(Related("b.py", "a.py", 2),)), TABLES)
+    assert {unit.name for unit in reaches(gold, Hit("b.py", 1, 20))} == names
 
 
 def test_a_unit_pays_once_and_the_ranks_are_kept() -> None:
@@ -290,6 +299,8 @@ def test_judged_zeros_are_places() -> None:
         ("a.py::load", 0, 0.0),
         ("b.py", 0, 0.0),
     ]
+    unknown = compile_gold(query(target("tiny"), zeros=("gone.py::f", "a.py::gone")), TABLES)
+    assert [place.rank for place in reach(unknown, [Hit("a.py", 91, 91)]).places] == [1, None, None]
     below = Target("a.py", "a.py::tiny", grade=-1)
     assert [place.grade for place in compile_gold(query(below), TABLES).places] == [0]
 
@@ -351,7 +362,7 @@ def test_what_was_looked_at_is_remembered_up_to_a_limit() -> None:
     assert look(file, Hit("a.py", 12, 19))[0] is look(file, Hit("a.py", 12, 19))[0]
     for start in range(1, MOST_LOOKED + 2):
         look(file, Hit("a.py", start))
-    assert len(file.looked) <= MOST_LOOKED
+        assert len(file.looked) <= MOST_LOOKED
 
 
 def test_explanations() -> None:
@@ -396,6 +407,12 @@ def test_canonical_paths(path: str, expected: str | None) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="a backslash separates there")
 def test_a_backslash_is_a_letter_elsewhere() -> None:
     assert canonical_path("a\\b.py", "/root") == "a\\b.py"
+    assert canonical_path("/ro\\ot/b.py", "/ro\\ot") == "b.py"
+
+
+@pytest.mark.parametrize("root", ["/", "/X", "/with space "])
+def test_roots_of_any_name(root: str) -> None:
+    assert canonical_path(f"{root.rstrip('/')}/a.py", root) == "a.py"
 
 
 @pytest.mark.parametrize(
