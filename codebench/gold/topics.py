@@ -48,7 +48,7 @@ def read_topics(path: Path) -> dict[str, str]:
         found = list(_tabbed_topics(path, faults))
     topics: dict[str, str] = {}
     for name, text in found:
-        if name in topics:
+        if name and name in topics:
             faults.add("stands twice", field="topic", value=name[:80])
         topics[name] = " ".join(text.split())
     if not topics and not faults.found:
@@ -79,7 +79,12 @@ def _tagged_topics(path: Path, faults: Faults) -> Iterator[tuple[str, str]]:
             for tag, content in zip(parts[1::2], parts[2::2], strict=True)
         }
         name = fields.get("num", "").strip()
-        yield name, fields.get("title", "").strip() or fields.get("desc", "")
+        text = fields.get("title", "").strip() or fields.get("desc", "").strip()
+        if name and text:
+            yield name, text
+        else:
+            field = "title" if name else "num"
+            faults.add(f"a <top> has no <{field}>", value=" ".join(block.split())[:60])
 
 
 def read_documents(path: Path) -> Iterator[Document]:
@@ -99,7 +104,8 @@ def read_documents(path: Path) -> Iterator[Document]:
     seen: set[str] = set()
     for one in found:
         if one.id in seen:
-            faults.add("stands twice", field="document", value=one.id[:80])
+            if one.id:
+                faults.add("stands twice", field="document", value=one.id[:80])
             continue
         seen.add(one.id)
         yield one
@@ -129,8 +135,10 @@ def _tagged_documents(path: Path, faults: Faults) -> Iterator[Document]:
     for block in _blocks(path, "DOC", faults):
         head, _, rest = _parted(block, "<DOCNO>")
         number, end, tail = _parted(rest, "</DOCNO>")
-        if end:
+        if end and number.strip():
             yield Document(number.strip(), "", _MARK.sub(" ", head + tail).strip())
+        else:
+            faults.add("a <DOC> has no <DOCNO>", value=" ".join(block.split())[:60])
 
 
 def _parted(text: str, mark: str) -> tuple[str, str, str]:
@@ -145,7 +153,7 @@ def _blocks(path: Path, tag: str, faults: Faults) -> Iterator[str]:
     """Yield what stands between a tag's beginning and its end, piece by piece of the file.
 
     Raises:
-        InputError: the file cannot be read, or one of them never ends.
+        InputError: the file cannot be read, or one of them is too long.
     """
     begin = re.compile(rb"<%b\b[^<>]*>" % tag.encode(), re.IGNORECASE)
     end = re.compile(rb"</%b>" % tag.encode(), re.IGNORECASE)
@@ -166,6 +174,8 @@ def _blocks(path: Path, tag: str, faults: Faults) -> Iterator[str]:
             elif len(data) > _MAX_BLOCK:
                 faults.add(f"holds a <{tag}> of more than {_MAX_BLOCK} bytes")
                 faults.check()
+    if inside:
+        faults.add(f"its last <{tag}> does not end")
 
 
 def _first(fields: Fields, names: tuple[str, ...]) -> str:
