@@ -60,7 +60,8 @@ def test_an_empty_cache_is_no_error(
 
 
 @pytest.mark.parametrize(
-    ("text", "bytes_"), [("4G", 4 * 10**9), ("500MB", 500 * 10**6), ("1.5k", 1500), ("7", 7)]
+    ("text", "bytes_"),
+    [("4G", 4 * 10**9), ("500MB", 500 * 10**6), ("1500k", 1500000), ("7000000", 7 * 10**6)],
 )
 def test_sizes(text: str, bytes_: int) -> None:
     assert size(text) == bytes_
@@ -70,6 +71,19 @@ def test_sizes(text: str, bytes_: int) -> None:
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not a size; write 4G or 500M"):
         size(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("512", "'512' is 512 bytes, in which no process fits; write 512M (M is a million)"),
+        ("20k", "'20k' is 20,000 bytes, in which no process fits; write 4G or 500M"),
+    ],
+)
+def test_a_size_whose_unit_was_forgotten(text: str, said: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError) as caught:
+        size(text)
+    assert str(caught.value).startswith(said)
 
 
 def test_what_is_said_becomes_settings() -> None:

@@ -23,7 +23,7 @@ from codebench.runner.candidates import candidates
 from codebench.runner.events import Answered, Noted
 from codebench.runner.harness import harness_cost
 from codebench.runner.process import WorkerProcess
-from codebench.runner.session import Bench
+from codebench.runner.session import Bench, GaveUp
 from codebench.runner.update import changed_paths, measure_update
 from tests.misbehaving import ADAPTERS, QUICK, Lab, sleepers
 
@@ -381,6 +381,29 @@ def test_a_runs_manifest_says_what_the_harness_cost(lab: Lab) -> None:
     found = lab.run("Healthy", ["x"], dataclasses.replace(QUICK, null_asks=20))
     assert found.manifest["harness"]["asks"] == 20
     assert read_run(found.path).retrievers[0].candidate.name == "small.py:Healthy"
+
+
+def test_the_memory_limit_is_not_the_harness_own(lab: Lab) -> None:
+    settings = dataclasses.replace(QUICK, null_asks=5, memory_limit=1_500_000)
+    found = lab.run("Healthy", ["x"], settings)
+    assert found.manifest["harness"]["asks"] == 5
+    assert "over the memory limit of 1.5 MB" in found.retrievers[0].reason
+
+
+def test_a_harness_that_cannot_be_measured_costs_its_figure_only(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise GaveUp("starting, its process ended with status 1")
+
+    monkeypatch.setattr("codebench.runner.run.harness_cost", fail)
+    found = lab.run("Healthy", ["x"], dataclasses.replace(QUICK, null_asks=5))
+    assert "harness" not in found.manifest
+    assert found.retrievers[0].state == "complete"
+    said = [event.text for event in lab.heard if isinstance(event, Noted)]
+    assert said == [
+        "the harness's own cost was not measured: starting, its process ended with status 1"
+    ]
 
 
 def test_retrievers_beside_each_other_are_marked(lab: Lab) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from codebench.runner.plan import RunSettings
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_SMALLEST = 10**6
+"""No process fits in less: who writes that forgot a unit."""
+
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", re.IGNORECASE)
 
 
@@ -179,6 +182,11 @@ def size(text: str) -> int:
     found = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
     if not 0 < found < 2**63:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size; write 4G or 500M")
+    if found < _SMALLEST:
+        meant = "4G or 500M" if match and match[2] else f"{text.strip()}M"
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is {found:,} bytes, in which no process fits; write {meant} (M is a million)"
+        )
     return found
 
 

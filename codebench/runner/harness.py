@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,9 @@ def null_candidate(hits: int = 10) -> Candidate:
 def harness_cost(bench: Bench, texts: Sequence[str]) -> dict[str, Any]:
     """Ask the null retriever as any other, and return what that took.
 
+    The memory limit is the retrievers': under one that Python itself does not fit in, the harness
+    costs what it costs.
+
     Args:
         bench: what every retriever of the run is given.
         texts: what to ask, over and over until `settings.null_asks` are asked.
@@ -39,7 +43,11 @@ def harness_cost(bench: Bench, texts: Sequence[str]) -> dict[str, Any]:
         `start_seconds` (process start), and of the asks: how many, `latency_p50_ns` and
         `latency_p95_ns` (what is added to a recorded latency), `wall_p50_ns` (from one question
         to the next, with the answer checked and written).
+
+    Raises:
+        GaveUp: it cannot be started or asked.
     """
+    bench = dataclasses.replace(bench, settings=dataclasses.replace(bench.settings, memory_limit=0))
     asks = bench.settings.null_asks
     latencies: list[int] = []
     walls: list[int] = []

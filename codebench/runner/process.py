@@ -269,7 +269,7 @@ class WorkerProcess:
             return WorkerDied("it closed its pipe")
         code, why = self._exit.get("exit"), self._exit.get("why")
         if why == "memory":
-            how = f"was ended over the memory limit of {self._limit / 1e6:.0f} MB"
+            how = f"was ended over the memory limit of {self._limit / 1e6:g} MB"
         elif not isinstance(code, int):
             how = "was ended together with its keeper"
         else:

@@ -26,7 +26,7 @@ from codebench.runner.record import RunWriter, create_run
 from codebench.runner.resume import find, unpack
 from codebench.runner.seal import pack_answers, write_all_columns
 from codebench.runner.secret import masked, redactor
-from codebench.runner.session import Bench, Stopped
+from codebench.runner.session import Bench, GaveUp, Stopped
 from codebench.runner.turns import Turns
 
 if TYPE_CHECKING:
@@ -192,8 +192,11 @@ def _ask(
         if settings.null_asks and "harness" not in writer.manifest:
             texts = [query.text for query in suite.queries[: settings.null_asks]]
             quiet = dataclasses.replace(bench, events=ignore_events, store=None)
-            writer.manifest["harness"] = harness_cost(quiet, texts)
-            writer.save()
+            try:
+                writer.manifest["harness"] = harness_cost(quiet, texts)
+                writer.save()
+            except GaveUp as problem:
+                bench.events(Noted("", f"the harness's own cost was not measured: {problem}"))
         if cluster is not None:
             cluster.run(turns, asked.all, asked.files)
         elif settings.jobs > 1 and len(asked.described) > 1:
