@@ -389,7 +389,11 @@ def test_accepting_a_run(
     assert (kept / MANIFEST).read_bytes() == (base / MANIFEST).read_bytes()
     later = made_run(tmp_path, {"own": Row("f" * 12)}, minute=1)
     asked = limits("nDCG@10:-0.03")
-    assert gated(capsys, later, "-b", kept, *asked, "--accept", "-o", kept)[0] == 1
+    code, out, _ = gated(capsys, later, "-b", kept, *asked, "--accept")
+    last = "not accepted: the gate failed; results/made is unchanged"
+    assert (code, out.splitlines()[-1]) == (1, last)
+    code, _, err = gated(capsys, later, "-b", kept, *asked, "--accept", "-o", "x", "--format=json")
+    assert (code, err) == (1, "not accepted: the gate failed; x was not made\n")
     assert (kept / MANIFEST).read_bytes() == (base / MANIFEST).read_bytes()
     assert gated(capsys, later, "--accept", "-o", kept)[0] == 0
     assert (kept / MANIFEST).read_bytes() == (later / MANIFEST).read_bytes()

@@ -125,6 +125,8 @@ def run(arguments: argparse.Namespace) -> int:
     _print(gate, arguments)
     if arguments.accept and gate.exit_code == 0:
         _accept(arguments)
+    elif arguments.accept:
+        _refuse(arguments, gate)
     return gate.exit_code
 
 
@@ -146,8 +148,21 @@ def _accept(arguments: argparse.Namespace) -> None:
 
     arguments.run = stored(arguments.run)
     folder = accept(arguments.run, arguments.output, force=arguments.force)
-    told = f"accepted {arguments.run} as the baseline: {folder}"
-    print(printable(told), file=sys.stderr if arguments.format == "json" else sys.stdout)
+    _tell(arguments, printable(f"accepted {arguments.run} as the baseline: {folder}"))
+
+
+def _refuse(arguments: argparse.Namespace, gate: Gate) -> None:
+    """Say that nothing was accepted, and what became of the baseline that is there."""
+    from codebench.gate.accepting import place  # noqa: PLC0415  # as above
+    from codebench.report.gate import refusal  # noqa: PLC0415
+
+    target = arguments.output or place(gate.candidate.suite.name)
+    _tell(arguments, refusal(gate, target, there=target.exists()))
+
+
+def _tell(arguments: argparse.Namespace, line: str) -> None:
+    """Print a line below the figures, or beside them where a program reads them."""
+    print(line, file=sys.stderr if arguments.format == "json" else sys.stdout)
 
 
 def _gate(arguments: argparse.Namespace) -> Gate:

@@ -42,7 +42,7 @@ def accept(run: Path, target: Path | None = None, *, force: bool = False) -> Pat
         raise NothingMeasured(f"{run}: no retriever answered anything; it cannot be a baseline")
     if not scored.run.complete and not force:
         raise ResultsError(f"{run}: the run is incomplete; finish it, or accept it with --force")
-    target = target or RESULTS / _slug(scored.suite.name)
+    target = target or place(scored.suite.name)
     own, there = run.resolve(), target.resolve()
     if own == there or own in there.parents or there in own.parents:
         raise ResultsError(f"{target}: cannot hold a copy of {run}; name another place with -o")
@@ -55,6 +55,11 @@ def accept(run: Path, target: Path | None = None, *, force: bool = False) -> Pat
     except OSError as error:
         raise ResultsError(f"{target}: cannot be written ({error.strerror or error})") from None
     return target
+
+
+def place(suite: str) -> Path:
+    """Return where the baseline of a suite is kept where nothing is said: `results/SUITE`."""
+    return RESULTS / (re.sub(r"[^A-Za-z0-9._-]+", "-", suite).strip("-.") or "baseline")
 
 
 def _replace(run: Path, target: Path) -> None:
@@ -92,7 +97,3 @@ def _no_links(folder: str, names: list[str]) -> list[str]:
         if (Path(folder) / name).is_symlink():
             raise ResultsError(f"{Path(folder) / name}: is a link; a run holds none")
     return []
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "baseline"

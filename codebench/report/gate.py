@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from codebench.gate.verdict import BROKEN
 from codebench.measures.statistics import FEW
 from codebench.report.data import finite
 from codebench.report.text import (
@@ -13,11 +14,14 @@ from codebench.report.text import (
     json_text,
     lines,
     milliseconds,
+    printable,
     queries,
     table,
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from codebench.gate.verdict import Check, Gate, Loss
     from codebench.measures.names import Measure
 
@@ -65,6 +69,13 @@ def gate_data(gate: Gate) -> dict[str, Any]:
 def ending(gate: Gate) -> str:
     """Return how a gate ended, in a word or two."""
     return _ENDS[gate.exit_code]
+
+
+def refusal(gate: Gate, target: Path, *, there: bool) -> str:
+    """Return why a run was not made the baseline, and what is in its place."""
+    why = "the gate failed" if gate.exit_code == BROKEN else f"the gate is {ending(gate)}"
+    left = "is unchanged" if there else "was not made"
+    return printable(f"not accepted: {why}; {target} {left}")
 
 
 def words(gate: Gate, check: Check) -> str:
