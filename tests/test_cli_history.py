@@ -115,7 +115,7 @@ def test_who_and_what_is_shown(results: Path, capsys: pytest.CaptureFixture[str]
     empty = results / "empty"
     empty.mkdir()
     assert "no run" in told(capsys, empty, code=2)
-    assert "near names" in told(capsys, results, "-m", "nDCF@10", code=2)
+    assert "did you mean nDCG" in told(capsys, results, "-m", "nDCF@10", code=2)
     assert "is not a whole number" in told(capsys, results, "--seed", "-1", code=2)
     deep = told(capsys, results, "-m", "nDCG@40", code=2)
     assert "above the depth" in deep

@@ -182,7 +182,7 @@ def test_words_that_do_not_fit_are_refused(run: str, capsys: pytest.CaptureFixtu
     assert 'did you mean "good"?' in refused(capsys, run, "-r", "goood")
     assert "there are language" in refused(capsys, run, "--by", "leak")
     assert "above the depth 20" in refused(capsys, run, "-m", "R@50")
-    assert "near names: NDCG" in refused(capsys, run, "-m", "nDCC@10")
+    assert "did you mean nDCG" in refused(capsys, run, "-m", "nDCC@10")
     assert "--ties is for TREC files" in refused(capsys, run, "--ties", "trec")
     assert "name a RUN folder" in refused(capsys)
     assert "name a RUN folder" in refused(capsys, "--qrels", "q")

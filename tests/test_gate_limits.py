@@ -67,7 +67,7 @@ def test_slices() -> None:
         ("nDCG@10:-nan", "may fall"),
         ("nDCG@10:-1e-2", "may fall"),
         ("Tokens@32000:-500", "may rise, as Tokens@32000:+500"),
-        ("nDCF@10:-0.03", "near names"),
+        ("nDCF@10:-0.03", "did you mean nDCG"),
         ("nDCG:@10:-0.03", "nDCG:"),
         ("p95:10%", "p95:+10%"),
         ("p95:-10%", "p95:+10%"),

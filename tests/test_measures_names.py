@@ -87,9 +87,9 @@ def test_the_level_comes_from_the_context_unless_it_is_named() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("nDGC@10", "near names: .*nDCG"),
-        ("mrr@10", "near names: .*MRR"),
-        ("bprec", "near names: Rprec, Bpref, Precision, Recall$"),
+        ("nDGC@10", r"'nDGC'; did you mean nDCG or nDCG-exp\?$"),
+        ("mrr@10", "did you mean MRR"),
+        ("bprec", r"did you mean Rprec or Bpref or Precision or Recall\?$"),
         ("zzz", "there are RR, R, P"),
         ("R", "^'R' needs a cutoff: R@10$"),
         ("R@0", "at least 1"),

@@ -223,10 +223,11 @@ def _rank(measure: Measure) -> int:
 def _near(word: str) -> str:
     import difflib  # noqa: PLC0415  # only a wrong name pays for it
 
-    known = {name.lower(): name for name in (*BY_NAME, *ALIASES, "nDCG-exp")}
+    # Names last: an alias that differs in case alone must not hide one.
+    known = {name.lower(): name for name in (*ALIASES, *BY_NAME, "nDCG-exp")}
     near = difflib.get_close_matches(word.lower(), known, n=4, cutoff=0.5)
     if near:
-        return f"near names: {', '.join(known[name] for name in near)}"
+        return f"did you mean {' or '.join(known[name] for name in near)}?"
     return f"there are {', '.join(kind.name for kind in KINDS)}"
 
 
