@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from codebench.measures.columns import (
     write_columns,
 )
 from codebench.measures.ranks import UNREACHED, Ranks
+from codebench.model import STATUSES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,7 +112,7 @@ def columns(**changes: Any) -> Columns:
             "first_ns": 5,
             "first_error": "é",
             "waited_ns": 7,
-            "tally": None,
+            "tally": {"other": 1},
         },
     )
     return dataclasses.replace(made, **changes)
@@ -182,6 +184,33 @@ def test_columns_whose_lengths_do_not_agree_count_as_not_there(tmp_path: Path, n
         assert read_columns(tmp_path / "a", "key", 3) is None
 
 
+def test_what_is_not_known_of_a_run_counts_as_nothing(tmp_path: Path) -> None:
+    last = np.array([len(STATUSES) - 1] * 4, np.uint8)
+    write_columns(tmp_path / "a", "key", columns(about={"rows": [], "first_ns": None}, status=last))
+    found = read_columns(tmp_path / "a", "key", 3)
+    assert found is not None
+    nothing = {"first_error": "", "waited_ns": 0, "tally": None}
+    assert found.about == {"rows": [], "first_ns": None, **nothing}
+
+
+class Attack:
+    """What unpickles as the making of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.folder),)
+
+
+def test_no_code_runs_when_columns_are_read(tmp_path: Path) -> None:
+    attack = np.array([Attack(tmp_path / "made")], object)
+    head = b'{"format": 1, "key": "key", "about": {}, "levels": [], "judged": false}'
+    np.savez(tmp_path / "a.npz", head=np.frombuffer(head, np.uint8), query=attack)
+    assert read_columns(tmp_path / "a.npz", "key", 3) is None
+    assert not (tmp_path / "made").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
@@ -192,6 +221,8 @@ def test_columns_whose_lengths_do_not_agree_count_as_not_there(tmp_path: Path, n
         ("ranks.levels.3.ranks", [0, 5]),  # ranks begin with 1
         ("ranks.places.ranks", [0, 2, 5, 9, 9, 1]),
         ("latency_ns", [5, 6, -2, 6]),
+        ("status", [0, 1, len(STATUSES), 0]),
+        ("ranks.places.ends", [-1, 5, 6]),
     ],
 )
 def test_columns_that_point_elsewhere_count_as_not_there(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from typing import TYPE_CHECKING
@@ -73,8 +74,12 @@ def test_p_with_ties_is_scipys_approximation(n: int, *, both: bool) -> None:
 
 def test_few_pairs_with_ties_try_every_order() -> None:
     assert kendall_p([1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(4 / 24)
+    first, second = [1, 1, 2, 3, 4, 5, 6], [1, 3, 2, 4, 7, 5, 6]
+    taus = [abs(kendall(first, order).value or 0) for order in itertools.permutations(second)]
+    seen = abs(kendall(first, second).value or 0) - 1e-12
+    assert kendall_p(first, second) == pytest.approx(sum(tau >= seen for tau in taus) / 5040)
     assert kendall_p([1, 1, 1], [1, 2, 3]) == 1.0
-    assert kendall_p([1.0], [1.0]) == 1.0
+    assert kendall_p([1.0], [1.0]) == kendall_p([], []) == kendall_p([1, 2], [2, 1]) == 1.0
 
 
 def test_pearsons_interval_is_scipys() -> None:

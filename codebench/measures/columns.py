@@ -189,7 +189,7 @@ def read_asked(path: Path, key: str) -> Asked | None:
         repositories = _texts(head["repositories"]) or ("",) * len(queries)
         gold, suite = _texts([head["gold"], head["suite"]])
         weights = _numbers(arrays, "weights", np.float64)
-        rel = int(head.get("rel", 2))
+        rel = int(head["rel"])
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
     if not len(weights) == len(repositories) == len(clusters) == len(queries):
@@ -319,7 +319,7 @@ def _fits(columns: Columns, queries: int) -> bool:
         and all(len(level.units) == queries for level in ranks.levels.values())
         and all(
             len(ends) == queries
-            and bool(np.all(np.diff(ends, prepend=0) >= 0))
+            and bool(np.all(np.diff(ends) >= 0))
             and (int(ends[-1]) if queries else 0) == len(rows)
             and all(column is None or len(column) == len(rows) for column in beside)
             for ends, rows, beside in ragged
@@ -347,7 +347,7 @@ def _read(path: Path, key: str) -> tuple[dict[str, Any], Arrays] | None:
             head = json.loads(file["head"].tobytes())
             if head.get("format") != FORMAT or head.get("key") != key:
                 return None
-            return head, {name: file[name] for name in file.files if name != "head"}
+            return head, {name: file[name] for name in file.files}
     except (
         *(OSError, ValueError, KeyError, AttributeError, TypeError, EOFError),
         *(zipfile.BadZipFile, zlib.error, MemoryError, RecursionError, NotImplementedError),

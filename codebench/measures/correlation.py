@@ -74,7 +74,7 @@ def kendall_p(first: Sequence[float], second: Sequence[float]) -> float:
     n = len(first)
     seen = _score(first, second)
     ties = [[count for count in Counter(one).values() if count > 1] for one in (first, second)]
-    if n < 2 or any(count == n for own in ties for count in own):
+    if any(count == n for own in ties for count in own):
         return 1.0
     if not any(ties):
         return _exact(n, abs(seen))
