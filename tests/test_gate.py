@@ -141,6 +141,30 @@ def test_within_noise_is_undecided_and_strict_fails(
     assert wide["checks"][0]["outcome"] == "passed"
 
 
+def test_a_gate_that_passes_says_what_it_left_undecided(
+    base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine = {**MACHINE, "cores": 2}
+    run = made_run(tmp_path, {"own": Row("sslslssslsss")}, minute=1, machine=machine)
+    asked = limits("nDCG-exp@10:-0.03", "R(rel=3)@10:-0.02", "p95:+10%")
+    junit, summary, kept = tmp_path / "j.xml", tmp_path / "s.md", tmp_path / "kept"
+    words = [run, "-b", base, *asked, "--junit", junit, "--summary", summary]
+    code, out, err = gated(capsys, *words, "--accept", "-o", kept)
+    told = "passed, 1 of 3 limits undecided, 1 not compared"
+    assert (code, out.startswith(f"gate {told}: own of ")) == (0, True)
+    assert summary.read_text("utf-8").startswith(f"### gate {told}: ")
+    assert f'name="verdict" value="{told}"' in junit.read_text("utf-8")
+    loss = r"nDCG-exp@10 -0\.\d{3}"
+    warned = f"warning: accepted though undecided limits moved for the worse: {loss}\n"
+    assert re.fullmatch(warned, err)
+    data = data_of(capsys, *words)
+    assert (data["verdict"], data["undecided"]) == ("passed", 1)
+    better = gated(capsys, base, "-b", run, *limits("nDCG@10:-0"), "--accept", "-o", kept)
+    assert (better[0], better[2]) == (0, "")
+    assert better[1].startswith("gate passed, 1 of 1 limit undecided: ")
+    assert gated(capsys, *words, "--strict")[1].startswith("gate failed: ")
+
+
 def test_a_limit_of_nothing_is_kept_where_nothing_changed(
     base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

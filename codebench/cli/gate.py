@@ -125,6 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
     _print(gate, arguments)
     if arguments.accept and gate.exit_code == 0:
         _accept(arguments)
+        _warn(gate)
     elif arguments.accept:
         _refuse(arguments, gate)
     return gate.exit_code
@@ -149,6 +150,14 @@ def _accept(arguments: argparse.Namespace) -> None:
     arguments.run = stored(arguments.run)
     folder = accept(arguments.run, arguments.output, force=arguments.force)
     _tell(arguments, printable(f"accepted {arguments.run} as the baseline: {folder}"))
+
+
+def _warn(gate: Gate) -> None:
+    from codebench.report.gate import accepted_beside  # noqa: PLC0415  # as above
+
+    warning = accepted_beside(gate)
+    if warning:
+        print(warning, file=sys.stderr)
 
 
 def _refuse(arguments: argparse.Namespace, gate: Gate) -> None:

@@ -60,6 +60,13 @@ class Check:
     difference: Difference | None = None
     losses: tuple[Loss, ...] = ()
 
+    @property
+    def worsened(self) -> bool:
+        """Whether what was compared moved for the worse, however little that says."""
+        measure = self.limit.measure
+        sign = -1 if measure is not None and measure.higher_is_better else 1
+        return self.change is not None and sign * self.change > 0
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:

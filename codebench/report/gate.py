@@ -51,6 +51,7 @@ def gate_data(gate: Gate) -> dict[str, Any]:
     """Return a gate as strict JSON data."""
     return {
         "verdict": ending(gate),
+        "undecided": sum(check.outcome == "undecided" for check in gate.checks),
         "exit_code": gate.exit_code,
         "strict": gate.strict,
         "suite": {"name": gate.candidate.suite.name, "digest": gate.candidate.digest},
@@ -69,6 +70,37 @@ def gate_data(gate: Gate) -> dict[str, Any]:
 def ending(gate: Gate) -> str:
     """Return how a gate ended, in a word or two."""
     return _ENDS[gate.exit_code]
+
+
+def headline(gate: Gate) -> str:
+    """Return how a gate ended, with how many limits decided nothing where it did not fail."""
+    told = ending(gate)
+    if gate.exit_code == BROKEN:
+        return told
+    counts = {
+        outcome: sum(check.outcome == outcome for check in gate.checks)
+        for outcome in ("undecided", "not compared")
+    }
+    open_ = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+    if not open_:
+        return told
+    limits = "1 limit" if len(gate.checks) == 1 else f"{len(gate.checks)} limits"
+    count, _, rest = open_.partition(" ")
+    return f"{told}, {count} of {limits} {rest}"
+
+
+def accepted_beside(gate: Gate) -> str:
+    """Return a warning of undecided limits that moved for the worse; empty where none did."""
+    worse = [
+        f"{check.limit.label} {change(check, check.change)}"
+        for check in gate.checks
+        if check.outcome == "undecided" and check.worsened
+    ]
+    if not worse:
+        return ""
+    return printable(
+        f"warning: accepted though undecided limits moved for the worse: {', '.join(worse)}"
+    )
 
 
 def refusal(gate: Gate, target: Path, *, there: bool) -> str:
@@ -137,7 +169,7 @@ def _title(gate: Gate, *, markdown: bool) -> str:
         other = f"{name} of " if name != one.name else ""
         against = f" against {other}{gate.baseline.run.path}"
     title = escaped(
-        f"gate {ending(gate)}: {one.name} of {one.run.path}{against}; suite {one.suite.name}, "
+        f"gate {headline(gate)}: {one.name} of {one.run.path}{against}; suite {one.suite.name}, "
         f"{queries(len(one.evaluation.queries))}",
         markdown=markdown,
     )

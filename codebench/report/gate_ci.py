@@ -6,7 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from codebench.report.gate import ending, loss_words, words
+from codebench.report.gate import headline, loss_words, words
 from codebench.report.text import printable
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def gate_junit(gate: Gate) -> str:
         "retriever": gate.candidate.name,
         "suite": gate.candidate.suite.name,
         "suite digest": gate.candidate.digest,
-        "verdict": ending(gate),
+        "verdict": headline(gate),
         "exit code": str(gate.exit_code),
     }
     said = "\n".join(words(gate, check) for check in gate.checks)
