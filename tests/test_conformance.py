@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import pytest
 
 from codebench.cli.main import main
 from codebench.errors import NothingMeasured
+from codebench.home import builtin
 from codebench.runner.candidates import candidate
 from codebench.runner.conformance import check
 from codebench.runner.watching import Watch, Watched, places_of_others
@@ -124,6 +126,12 @@ class Writes(Good):
         open(corpus.path / "index.db", "w").close()
         super().index(corpus)
 
+class WritesInside(Good):
+    def index(self, corpus):
+        seen = sorted(p.name for p in corpus.path.rglob("*") if p.suffix in (".pyc", ".png"))
+        (corpus.path / f"saw {', '.join(seen)}.txt").touch()
+        super().index(corpus)
+
 class Lazy(Good):
     def search(self, text, k):
         found = super().search(text, k)
@@ -201,6 +209,22 @@ def test_each_fault_is_found(folder: Path, kind: str, item: str, said: str) -> N
     (failed,) = (one for one in found.items if one.name == item)
     assert failed.outcome == "failed", found
     assert said in failed.detail
+
+
+def test_what_the_corpus_held_before_was_not_written_by_the_adapter(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suites = folder / "suites"
+    shutil.copytree(builtin("suites") / "tiny", suites / "tiny")
+    inside = suites / "tiny/corpus/api"
+    (inside / "picture.png").write_bytes(b"PNG\0")
+    (inside / "__pycache__").mkdir()
+    (inside / "__pycache__/auth.cpython-311.pyc").write_bytes(b"\0")  # as pip leaves it
+    monkeypatch.setattr("codebench.runner.conformance.builtin", lambda _: suites)
+    items = {item.name: item for item in checked(folder, "WritesInside").items}
+    written = items["writes in its own folders only"]
+    assert written.outcome == "passed"
+    assert written.detail == "writes into its copy of the corpus: saw picture.png.txt"
 
 
 def test_an_adapter_that_cannot_run_here_is_not_judged(folder: Path) -> None:

@@ -212,6 +212,8 @@ def test_a_pinned_directory(tmp_path: Path) -> None:
     (folder / "sub/b.go").write_text("package sub\n\nfunc F() {}\n")
     (folder / "a.md").write_text("# a\n")
     (folder / "x.bin").write_bytes(b"\0")
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__/a.cpython-311.pyc").write_text("compiled, and by chance without NUL")
     (folder / "link").symlink_to("/etc/hostname")
     with outliner(tmp_path) as parses:
         first = open_directory(folder, parses)

@@ -40,6 +40,12 @@ def is_dot_git(part: str) -> bool:
     return part.rstrip(". ").casefold() in {".git", "git~1"}
 
 
+def is_bytecode(path: str) -> bool:
+    """Tell what Python's installers and imports put beside a source, in a folder of its own."""
+    folder, _, name = path.rpartition("/")
+    return name.endswith(".pyc") and folder.rpartition("/")[2] == "__pycache__"
+
+
 def blob_id(data: bytes) -> str:
     """Return the ID that git gives to contents, in a repository that names them by SHA-1."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()  # noqa: S324  # git's own

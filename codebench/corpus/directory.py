@@ -11,6 +11,7 @@ from codebench.corpus.contents import (
     MAX_FILE_BYTES,
     blob_id,
     corpus_digest,
+    is_bytecode,
     is_dot_git,
     is_safe,
     is_text,
@@ -63,7 +64,9 @@ def _read_files(folder: Path, contents: dict[str, bytes]) -> None:
     total = 0
     for path in sorted(_walk(folder)):
         relative = path.relative_to(folder).as_posix()
-        if not is_safe(os.fsencode(relative)) or path.stat().st_size > MAX_FILE_BYTES:
+        if is_bytecode(relative) or not is_safe(os.fsencode(relative)):
+            continue
+        if path.stat().st_size > MAX_FILE_BYTES:
             continue
         data = path.read_bytes()
         if is_text(data):

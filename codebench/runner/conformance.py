@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import shutil
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ from codebench.runner import contract
 from codebench.runner.contract import Item, Probe, Record
 from codebench.runner.plan import RunSettings
 from codebench.runner.process import WorkerDied, WorkerTimeout
-from codebench.runner.scratch import scratch
+from codebench.runner.scratch import copy_corpus, scratch
 from codebench.runner.session import CLOSE_SECONDS, Bench, GaveUp, Session
 from codebench.runner.supervise import describe
 from codebench.runner.watching import Watch, places_of_others
@@ -115,7 +114,7 @@ def check(
 def _bench(place: Path, folder: Path, settings: RunSettings) -> Bench:
     """Lay out the corpus of the suite with odd files beside, and what a session needs."""
     source = place / "corpus"
-    shutil.copytree(builtin("suites") / SUITE / "corpus", source)
+    copy_corpus(builtin("suites") / SUITE / "corpus", source)
     for name, text in PLANTED.items():
         file = source / "planted" / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -142,6 +141,7 @@ class _Asking:
     closing: str = ""
     left: int = 0
     executed: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
     corpus_files: set[str] = field(default_factory=set)
 
     def run(self) -> None:
@@ -187,6 +187,7 @@ class _Asking:
         if len(self.falls) > MOST_FALLS:
             raise GaveUp(f"given up after {len(self.falls)} falls: {self.falls[-1]}")
         self.session = session = Session(self.bench, self.candidate)
+        self.given = _names(session.root)
         cost = session.index(session.make())
         self.index_seconds = self.index_seconds or cost.seconds
         return session
@@ -233,8 +234,7 @@ class _Asking:
         time.sleep(_CLOSED_SECONDS)
         self.executed |= {path.name for path in _canaries(session.worker.folder)}
         self.executed |= {path.name for path in _canaries(self.canary.parent)}
-        files = {path.relative_to(session.root).as_posix() for path in _files(session.root)}
-        self.corpus_files = files - set(self.bench.corpus.by_path)
+        self.corpus_files = _names(session.root) - self.given
         self.end()
         self.left = session.left
 
@@ -257,6 +257,10 @@ def _commands(canary: Path) -> list[str]:
 
 def _canaries(folder: Path) -> Iterator[Path]:
     return (path for path in _files(folder) if path.name.startswith(CANARY))
+
+
+def _names(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in _files(folder)}
 
 
 def _files(folder: Path) -> Iterator[Path]:

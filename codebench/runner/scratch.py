@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codebench.corpus.contents import is_bytecode
 from codebench.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -39,27 +40,40 @@ def copy_corpus(source: Path, target: Path) -> None:
 
     Blocks are shared where the file system can do that without sharing changes (reflinks);
     elsewhere these are plain copies: with hard links, a tool that writes in place would change
-    the corpus of everybody else. Modes are not copied, as the corpus is read-only.
+    the corpus of everybody else. Modes are not copied, as the corpus is read-only. What Python
+    compiled beside it (pip does, in a suite that is installed) is no part of it.
 
     Raises:
         ResultsError: the copy cannot be written.
     """
     try:
-        copy_folder(source, target)
+        copy_folder(source, target, leave_out=is_bytecode)
     except OSError as error:
         raise ResultsError(
             f"{target}: the corpus cannot be copied here ({error.strerror}); set TMPDIR"
         ) from None
 
 
-def copy_folder(source: Path, target: Path) -> None:
-    """Copy a folder of files, sharing blocks where that is safe."""
+def copy_folder(
+    source: Path, target: Path, leave_out: Callable[[str], bool] = lambda _: False
+) -> None:
+    """Copy a folder of files, sharing blocks where that is safe.
+
+    Args:
+        source: the folder.
+        target: where it is copied to.
+        leave_out: by a file's path in the folder, whether it is not copied; a folder of which
+            nothing else is left is not made.
+    """
     copy = _copier(source, target)
-    for folder, _, names in os.walk(source):
-        there = target / Path(folder).relative_to(source)
-        there.mkdir(parents=True, exist_ok=True)
-        for name in names:
-            copy(Path(folder, name), there / name)
+    for folder, folders, names in os.walk(source):
+        inside = Path(folder).relative_to(source)
+        taken = [name for name in names if not leave_out((inside / name).as_posix())]
+        if not taken and names and not folders:
+            continue
+        (target / inside).mkdir(parents=True, exist_ok=True)
+        for name in taken:
+            copy(Path(folder, name), target / inside / name)
 
 
 def _copier(source: Path, target: Path) -> Callable[[Path, Path], object]:
