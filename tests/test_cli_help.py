@@ -47,6 +47,7 @@ def test_every_verb_and_action_is_in_the_tree() -> None:
     ("words", "said"),
     [
         ("rnu .", "no verb 'rnu'; did you mean run?"),
+        ("-v", "no option '-v' before a verb, where -V/--version and -h/--help are known"),
         ("run . --tiemout 3", "run: no option --tiemout; did you mean --timeout? ("),
         ("run . --max-querys=3", "run: no option --max-querys; did you mean --max-queries? ("),
         # What is required is missing too, and is not what went wrong.

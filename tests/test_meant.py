@@ -9,6 +9,7 @@ import pytest
 from codebench.cli.main import main
 from codebench.gold.meant import meant
 from codebench.home import builtin
+from tests.runs import Row, made_run
 
 
 def test_the_near_suite_folder_or_recipe_is_named(
@@ -26,6 +27,19 @@ def test_the_near_suite_folder_or_recipe_is_named(
     assert meant(recipe) == f"; it is a recipe: {call}"
 
 
+def test_a_baseline_near_the_missing_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results" / "shop").mkdir(parents=True)
+    made_run(tmp_path / "run", {"own": Row("s" * 12)})
+    assert main(["gate", "run", "-b", "results/shopp"]) == 4
+    told = "results/shopp: there is no such baseline; did you mean results/shop?"
+    assert told in capsys.readouterr().err
+    assert main(["gate", "run", "-b", "accepted"]) == 4
+    assert "there is no such baseline; make one of an accepted run" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("target", ["", "nothing/of/that/kind", "x" * 5000, "a\0b", "../" * 2000])
 def test_what_is_near_nothing_is_near_nothing(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -38,6 +52,10 @@ def test_what_is_near_nothing_is_near_nothing(
     ("words", "told"),
     [
         ("run tinny", "tinny: no such folder, suite or repository; did you mean tiny?"),
+        ("run tyni", "tyni: no such folder, suite or repository; did you mean tiny?"),
+        ("run tiny -r grep.yml", "grep.yml: No such file or directory; did you mean grep.yaml?"),
+        ("gate x --limits grpe.yml", "grpe.yml: No such file or directory; did you mean grep.yaml"),
+        ("run tiny -r bm52", "'bm52' is no retriever; did you mean \"bm25\"?"),
         ("run tiny -r BM25", "'BM25' is no retriever; did you mean \"bm25\"?"),
         ("run tiny -r bm25,ripgrep", "-r may be repeated: -r bm25 -r ripgrep"),
         ("run tiny -r bm25:k1=1,ripgrep", "another retriever is another -r, as -r bm25 -r ripgrep"),
@@ -54,5 +72,8 @@ def test_a_mistyped_reference_is_told_what_to_write(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("")
+    Path("grep.yaml").write_text("")
+    Path("x").mkdir()
+    (Path("x") / "manifest.json").write_text("{}")
     assert main(words.split()) == 2
     assert told in capsys.readouterr().err

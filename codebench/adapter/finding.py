@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codebench.adapter.references import IN_FILE, builtin_names
 from codebench.errors import AdapterError
 from codebench.home import builtin
-from codebench.reading import near
+from codebench.reading import alike, beside, near
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -86,8 +85,10 @@ def meant_file(text: str, folder: Path) -> str:
 
 def _near_file(file: Path) -> str:
     """Return `; did you mean mine.py?` for `mien.py` where that one lies in the folder."""
-    close = get_close_matches(file.stem, sorted(one.stem for one in file.parent.glob("*.py")), 1)
-    return f"; did you mean {close[0]}.py?" if close else ""
+    near = alike(
+        file.stem, (Path(one).stem for one in beside(file, folders=False) if one.endswith(".py")), 1
+    )
+    return f"; did you mean {near[0]}.py?" if near else ""
 
 
 def entry_points() -> EntryPoints:

@@ -123,13 +123,7 @@ def _dispatch(arguments: Sequence[str]) -> int:
         return 0
     name, *rest = arguments
     if name not in VERBS:
-        from difflib import get_close_matches  # noqa: PLC0415
-
-        near = get_close_matches(name, VERBS, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        from codebench.errors import UsageError  # noqa: PLC0415  # see above
-
-        raise UsageError(f"no verb {name!r}{hint} (`codebench --help` lists them)")
+        _refuse(name)
     from importlib import import_module  # noqa: PLC0415  # see above
 
     verb: Verb = import_module(f"codebench.cli.{name}")
@@ -141,6 +135,18 @@ def _dispatch(arguments: Sequence[str]) -> int:
 
     with ending_cleanly():
         return verb.run(parsed)
+
+
+def _refuse(name: str) -> None:
+    from codebench.cli.parsing import did_you_mean  # noqa: PLC0415  # errors alone need it
+    from codebench.errors import UsageError  # noqa: PLC0415  # see above
+
+    if name.startswith("-"):
+        raise UsageError(
+            f"no option {name!r} before a verb, where -V/--version and -h/--help are known; "
+            "a verb's own follow it"
+        )
+    raise UsageError(f"no verb {name!r}{did_you_mean(name, VERBS)} (`codebench --help` lists them)")
 
 
 def _help() -> str:

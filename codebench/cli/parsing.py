@@ -94,7 +94,7 @@ class VerbParser(argparse.ArgumentParser):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `; did you mean X?`, or nothing where no known word is near."""
-    from difflib import get_close_matches  # noqa: PLC0415  # only a wrong word pays for it
+    from codebench.reading import alike  # noqa: PLC0415  # only a wrong word pays for it
 
-    near = get_close_matches(word, list(known), 1)
+    near = alike(word, known, 1)
     return f"; did you mean {near[0]}?" if near else ""

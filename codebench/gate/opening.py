@@ -13,7 +13,7 @@ from codebench.judging.contest import ONE_SUITE, Contender
 from codebench.judging.scoring import depth_of, score_run
 from codebench.listing import runs
 from codebench.measures.names import PRIMARY, check_depth, parse, within_depth
-from codebench.reading import near
+from codebench.reading import meant_folder, near
 from codebench.results import MANIFEST
 
 if TYPE_CHECKING:
@@ -102,9 +102,10 @@ def _measures(limits: Sequence[Limit], depth: int) -> tuple[Measure, ...]:
 
 def _baseline(path: Path, measures: Sequence[Measure], run: ScoredRun) -> ScoredRun:
     if not path.is_dir():
+        hint = meant_folder(path)
         raise NoBaseline(
-            f"{path}: there is no such baseline; make one of an accepted run with codebench gate "
-            f"RUN --accept -o {path}"
+            f"{path}: there is no such baseline; "
+            + (hint or f"make one of an accepted run with codebench gate RUN --accept -o {path}")
         )
     if (path / MANIFEST).is_file():
         return _scored_baseline(path, measures)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codebench.reading.beside import beside, meant_file, meant_folder
 from codebench.reading.faults import MAX_FAULTS, Faults
 from codebench.reading.fields import Fields
 from codebench.reading.files import (
@@ -24,7 +25,7 @@ from codebench.reading.records import (
     yaml_text,
 )
 from codebench.reading.strict_json import MAX_JSON_DEPTH, parse_json
-from codebench.reading.words import is_name, is_text, near, plain_line, repeated, shown
+from codebench.reading.words import alike, is_name, is_text, near, plain_line, repeated, shown
 
 __all__ = [
     "MAX_FAULTS",
@@ -34,11 +35,15 @@ __all__ = [
     "MAX_YAML_DEPTH",
     "Faults",
     "Fields",
+    "alike",
+    "beside",
     "is_file",
     "is_folder",
     "is_inside",
     "is_name",
     "is_text",
+    "meant_file",
+    "meant_folder",
     "most_unpacked",
     "near",
     "open_file",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from codebench.reading.beside import meant_file
 from codebench.reading.fields import Fields
 from codebench.reading.files import open_file, read_text
 from codebench.reading.strict_json import parse_json
 from codebench.reading.words import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from codebench.reading.faults import Faults
@@ -20,6 +21,7 @@ MAX_LINE_BYTES = 10_000_000
 
 MAX_YAML_BYTES = 1_000_000
 MAX_YAML_DEPTH = 40
+_YAML = (".yaml", ".yml")
 
 
 def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
@@ -44,8 +46,7 @@ def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
                 if text.strip():
                     yield number, text
     except OSError as error:
-        faults.add(error.strerror or str(error))
-        faults.check()
+        _unread(error, path, faults)
 
 
 def read_objects(path: Path, faults: Faults) -> Iterator[Fields]:
@@ -83,11 +84,18 @@ def yaml_text(path: Path, faults: Faults) -> str:
     try:
         return read_text(path, MAX_YAML_BYTES)
     except OSError as error:
-        faults.add(error.strerror or str(error))
+        _unread(error, path, faults, _YAML)
     except ValueError as error:
         faults.add(str(error))
     faults.check()
     raise AssertionError  # check() has raised
+
+
+def _unread(error: OSError, path: Path, faults: Faults, endings: Sequence[str] = ()) -> None:
+    gone = isinstance(error, FileNotFoundError)
+    mend = meant_file(path, endings or (path.suffix,)) if gone else ""
+    faults.add(error.strerror or str(error), mend=mend)
+    faults.check()
 
 
 def yaml_fields(text: str, faults: Faults) -> Fields:

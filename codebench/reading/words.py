@@ -17,10 +17,19 @@ _LONGEST_NAME = 240
 def near(name: str, known: Iterable[str]) -> str:
     """Return `did you mean "x" or "y"?`, or what is known where nothing is near."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    close = alike(name, names)
     if close:
         return "did you mean " + " or ".join(f'"{other}"' for other in close) + "?"
     return "known: " + ", ".join(names) if names else ""
+
+
+def alike(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the known names that are most like one; letters that changed places come first."""
+    names = list(dict.fromkeys(known))
+    letters = sorted(name.casefold())
+    swapped = [one for one in names if sorted(one.casefold()) == letters]
+    close = difflib.get_close_matches(name, names, n=most, cutoff=0.6)
+    return list(dict.fromkeys([*swapped, *close]))[:most]
 
 
 def repeated(names: Iterable[Any]) -> list[Any]:
