@@ -289,6 +289,13 @@ def test_csv_has_numbers_as_numbers(run: str, capsys: pytest.CaptureFixture[str]
     assert rows[-1]["candidate"] == "bad|one"
 
 
+def test_a_table_of_one_run_ends_with_what_to_look_at(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert told(capsys, run).endswith(f"\n\nnext: codebench show {run} --worst 5\n")
+    assert "next:" not in told(capsys, run, "--format", "markdown")
+
+
 def test_tiny(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = data_of(capsys, tiny_run)
     assert pairs(data) == [("bm25", "ripgrep")]

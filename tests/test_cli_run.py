@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from codebench.cli import run as run_verb
 from codebench.cli.main import main
 from codebench.home import builtin
+from codebench.judging.scoring import score_run
+from codebench.measures.names import DEFAULT, EXTRA
 from tests.repositories import Repository, grown
 
 
@@ -63,6 +66,17 @@ def test_the_table_of_a_repository(
     assert (here / folder / "suite/queries.jsonl").is_file()
     assert f"next: codebench report {folder} -o report.html" in out
     assert (here / "results/local/.gitignore").read_text() == "*\n"
+
+
+def test_a_run_of_several_is_compared_or_reported_next(
+    tiny_run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scored = score_run(tiny_run, (*DEFAULT, *EXTRA))
+    run_verb._print(scored, (), "table", ())
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        f"next: codebench compare {tiny_run}",
+        f"next: codebench report {tiny_run} -o report.html",
+    ]
 
 
 def test_the_json_has_the_promised_shape(capsys: pytest.CaptureFixture[str]) -> None:

@@ -178,6 +178,19 @@ def test_the_worst_queries_come_first(run: Path, capsys: Printed) -> None:
     assert f"next: codebench show {run} q03" in out
 
 
+def test_a_query_is_followed_by_the_report(
+    run: Path, tmp_path: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run.rename("my run")
+    assert main(["show", "my run", "q03", "-r", "old"]) == 0
+    assert capsys.readouterr().out.endswith("\n\nnext: codebench report 'my run' -o report.html\n")
+    assert main(["show", "my run", "q03", "-r", "old", "--format", "markdown"]) == 0
+    assert "next:" not in capsys.readouterr().out
+    assert main(["show", "my run", "--worst", "1", "-r", "old"]) == 0
+    assert "\nnext: codebench show 'my run' q03\n" in capsys.readouterr().out
+
+
 def test_what_was_broken_and_fixed_since_another_run(tmp_path: Path, capsys: Printed) -> None:
     before = runs.made_run(tmp_path, {"one": runs.Row("ssssffffllll"), "gone": runs.Row("s" * 12)})
     after = runs.made_run(tmp_path, {"one": runs.Row("ff--ssffslll")}, minute=1)

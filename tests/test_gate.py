@@ -408,21 +408,38 @@ def test_accepting_a_run(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     code, out, _ = gated(capsys, base, "--accept")
-    assert (code, "results/made" in out) == (0, True)
+    assert (code, out.splitlines()) == (
+        0,
+        [
+            f"accepted {base} as the baseline: results/made",
+            "next: codebench gate latest --baseline results/made",
+        ],
+    )
     kept = tmp_path / "results" / "made"
     assert (kept / MANIFEST).read_bytes() == (base / MANIFEST).read_bytes()
     later = made_run(tmp_path, {"own": Row("f" * 12)}, minute=1)
     asked = limits("nDCG@10:-0.03")
     code, out, _ = gated(capsys, later, "-b", kept, *asked, "--accept")
-    last = "not accepted: the gate failed; results/made is unchanged"
-    assert (code, out.splitlines()[-1]) == (1, last)
+    assert (code, out.splitlines()[-2:]) == (
+        1,
+        [
+            "not accepted: the gate failed; results/made is unchanged",
+            f"next: codebench show {later} q00",
+        ],
+    )
     code, _, err = gated(capsys, later, "-b", kept, *asked, "--accept", "-o", "x", "--format=json")
     assert (code, err) == (1, "not accepted: the gate failed; x was not made\n")
     assert (kept / MANIFEST).read_bytes() == (base / MANIFEST).read_bytes()
     assert gated(capsys, later, "--accept", "-o", kept)[0] == 0
     assert (kept / MANIFEST).read_bytes() == (later / MANIFEST).read_bytes()
     assert [path.name for path in kept.parent.iterdir()] == ["made"]
-    assert gated(capsys, later, "-b", kept, *asked)[0] == 0
+    words = [*limits("R(rel=3)@10:-0.02"), "-r", "own", "--strict"]
+    code, out, _ = gated(capsys, later, "-b", kept, *words, "--accept", "-o", "my baseline")
+    again = "-l 'R(rel=3)@10:-0.02' -r own --strict"
+    assert (code, out.splitlines()[-1]) == (
+        0,
+        f"next: codebench gate latest --baseline 'my baseline' {again}",
+    )
 
 
 def test_what_is_not_accepted(

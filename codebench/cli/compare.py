@@ -14,6 +14,7 @@ from codebench.cli.options import (
     as_path,
     exit_code,
     show,
+    show_next,
     stored,
 )
 from codebench.cli.parsing import VerbParser
@@ -115,6 +116,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         text = report.contest_text(result, markdown=arguments.format == "markdown")
         show(text, arguments.format)
+    if arguments.format == "table" and len(scored) == 1:
+        print()
+        show_next("show", arguments.runs[0], "--worst", 5)
     return exit_code(scored)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from codebench.cli.options import RUN, add_format, add_seed, as_path, show, stored
+from codebench.cli.options import RUN, add_format, add_seed, as_path, show, show_next, stored
 from codebench.cli.parsing import VerbParser
 from codebench.errors import CodebenchError, ResultsError, UsageError
 
@@ -128,6 +128,8 @@ def run(arguments: argparse.Namespace) -> int:
         _warn(gate)
     elif arguments.accept:
         _refuse(arguments, gate)
+    if arguments.format == "table" and gate.lost_most:
+        show_next("show", arguments.run, gate.lost_most)
     return gate.exit_code
 
 
@@ -150,6 +152,16 @@ def _accept(arguments: argparse.Namespace) -> None:
     arguments.run = stored(arguments.run)
     folder = accept(arguments.run, arguments.output, force=arguments.force)
     _tell(arguments, printable(f"accepted {arguments.run} as the baseline: {folder}"))
+    if arguments.format == "table":
+        show_next("gate", "latest", "--baseline", folder, *_again(arguments))
+
+
+def _again(arguments: argparse.Namespace) -> list[str]:
+    """Return what a later run is gated by as this one was."""
+    words = [word for limit in arguments.limit for word in ("-l", limit)]
+    words += ["--limits", str(arguments.limits)] if arguments.limits else []
+    words += ["-r", arguments.retriever] if arguments.retriever else []
+    return words + ["--strict"] * arguments.strict
 
 
 def _warn(gate: Gate) -> None:

@@ -213,6 +213,15 @@ def show(text: str, form: str) -> None:
     print(text)
 
 
+def show_next(*words: object) -> None:
+    """Print the command that follows, below a table, so that a shell reads every word whole."""
+    import shlex  # noqa: PLC0415  # `--help` prints none
+
+    from codebench.report.text import printable  # noqa: PLC0415
+
+    print(f"next: codebench {printable(shlex.join(map(str, words)))}")
+
+
 def on_terminal() -> bool:
     """Tell whether progress can be shown."""
     return sys.stderr.isatty()

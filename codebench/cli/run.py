@@ -17,6 +17,7 @@ from codebench.cli.options import (
     on_terminal,
     positive,
     show,
+    show_next,
 )
 from codebench.cli.parsing import VerbParser
 from codebench.cli.progress import Progress
@@ -174,6 +175,6 @@ def _print(scored: ScoredRun, opened: Sequence[Opened], form: str, names: Sequen
     print(f"results: {scored.run.path}{suite}")
     answered = sum(one.answered for one in scored.retrievers if not one.floor)
     if form == "table" and answered:
-        alone = answered == 1
-        verb = "report" if alone else "compare"
-        print(f"next: codebench {verb} {scored.run.path}{' -o report.html' if alone else ''}")
+        if answered > 1:
+            show_next("compare", scored.run.path)
+        show_next("report", scored.run.path, "-o", "report.html")

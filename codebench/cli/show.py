@@ -13,6 +13,7 @@ from codebench.cli.options import (
     exit_code,
     positive,
     show,
+    show_next,
     stored,
 )
 from codebench.cli.parsing import VerbParser
@@ -121,6 +122,9 @@ def run(arguments: argparse.Namespace) -> int:
             lot, query, arguments.format, top=arguments.top or _MOST_HITS, width=width, whole=whole
         )
     )
+    if arguments.format == "table":
+        print()
+        show_next("report", arguments.stored, "-o", "report.html")
     return exit_code([scored])
 
 
@@ -128,7 +132,6 @@ def _list(arguments: argparse.Namespace, asked: list[Measure]) -> int:
     from codebench.judging.scoring import depth_of, score_run  # noqa: PLC0415
     from codebench.measures import names  # noqa: PLC0415  # as in `run`
     from codebench.report.picked import changed, picked_text, worst  # noqa: PLC0415  # as in `run`
-    from codebench.report.text import printable  # noqa: PLC0415
 
     baseline = arguments.fixed_since or arguments.broken_since
     paths = [arguments.stored, *([stored(baseline)] if baseline else [])]
@@ -144,5 +147,6 @@ def _list(arguments: argparse.Namespace, asked: list[Measure]) -> int:
         picks = worst(scored[0], measure, arguments.worst)
     show(picked_text(picks, arguments.format), arguments.format)
     if arguments.format == "table" and picks.picked:
-        print(f"\nnext: codebench show {arguments.stored} {printable(picks.picked[0].query.id)}")
+        print()
+        show_next("show", arguments.stored, picks.picked[0].query.id)
     return exit_code(scored)

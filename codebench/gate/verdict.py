@@ -99,6 +99,12 @@ class Gate:
         return check.outcome == "failed" or (self.strict and check.outcome == "undecided")
 
     @property
+    def lost_most(self) -> str:
+        """The query that lost most by the first broken limit that names any; empty without one."""
+        broken = (check for check in self.checks if self.breaks(check))
+        return next((check.losses[0].query for check in broken if check.losses), "")
+
+    @property
     def failures_limited(self) -> bool:
         """Whether a limit says how many queries may fail: then that decides, and nothing else."""
         return any(check.limit.kind == "failed" and not check.limit.where for check in self.checks)
