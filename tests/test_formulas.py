@@ -47,11 +47,13 @@ def test_err_is_a_cascade_over_the_places_found() -> None:
         [(3, 0)],
         [(None, 2)],
         [(1, 3), (1, 1)],  # one hit that shows two is worth the best two hits
+        [(1, 1), (2, 1), (3, 3)],
         [],
     )
     first = 3 / 8 / 2 + (1 - 3 / 8) * 7 / 8 / 4
     both = 7 / 8 + (1 - 7 / 8) * (1 / 8) / 2
-    assert values("ERR", ranks) == pytest.approx([first, 1 / 8, None, 0, both, None])
+    third = 1 / 8 + (7 / 8) * (1 / 8) / 2 + (7 / 8) ** 2 * (7 / 8) / 3
+    assert values("ERR", ranks) == pytest.approx([first, 1 / 8, None, 0, both, third, None])
     cut = values("ERR@3", ranks)
     assert cut[0] == pytest.approx(3 / 8 / 2)
     assert values("ERR(max_rel=4)", ranks)[1] == pytest.approx(1 / 16)
@@ -64,27 +66,28 @@ def test_judged_is_the_share_of_the_first_k_that_show_a_judged_place() -> None:
         [(1, 0)],
         [(None, 1)],
         [],
-        [(1, 1), (2, 0)],
-        returned=[5, 1, 0, 4, 2],
+        [(1, 1), (2, 0), (2, 0)],
+        [],
+        returned=[5, 1, 0, 4, 9, 0],
     )
-    assert values("Judged@3", ranks) == pytest.approx([2 / 3, 1, 0, None, 1])
-    assert values("Judged@2", ranks) == pytest.approx([1 / 2, 1, 0, None, 1])
-    assert values("Judged@1", ranks) == pytest.approx([1, 1, 0, None, 1])
+    assert values("Judged@3", ranks) == pytest.approx([2 / 3, 1, 0, None, 2 / 3, None])
+    assert values("Judged@2", ranks) == pytest.approx([1 / 2, 1, 0, None, 1, None])
+    assert values("Judged@1", ranks) == pytest.approx([1, 1, 0, None, 1, None])
 
 
 def test_value_sums_weights_within_k() -> None:
-    ranks = placed([(1, 3), (3, 0), (4, 2)], [(None, 1)], [], [(2, 1)])
+    ranks = placed([(1, 3), (3, 0), (4, 2)], [(None, 1)], [], [(2, 1)], [])
     # The weights are 0.5, 1.0, … in the order of the places.
-    assert values("Value@3", ranks) == [0.5, 0.0, None, 2.5]
-    assert values("Value@4", ranks) == [2.0, 0.0, None, 2.5]
+    assert values("Value@3", ranks) == [0.5, 0.0, None, 2.5, None]
+    assert values("Value@4", ranks) == [2.0, 0.0, None, 2.5, None]
 
 
 def test_tokens_are_those_read_until_the_first_target() -> None:
-    ranks = placed([(1, 0), (2, 2), (3, 1)], [(None, 1)], [(1, 0)], [(2, 1)])
+    ranks = placed([(1, 0), (2, 2), (3, 1)], [(None, 1)], [(1, 0)], [(2, 1)], [])
     read = np.array([40, 120, 200, 0, 8, 800])
     ranks = dataclasses.replace(ranks, places=dataclasses.replace(ranks.places, bytes_read=read))
-    assert values("Tokens@100", ranks) == [30.0, 100.0, None, 100.0]
-    assert values("Tokens", ranks) == [30.0, 32_000.0, None, 200.0]
+    assert values("Tokens@100", ranks) == [30.0, 100.0, None, 100.0, None]
+    assert values("Tokens", ranks) == [30.0, 32_000.0, None, 200.0, None]
 
 
 def test_bpref_counts_what_stands_before_query_by_query() -> None:
@@ -100,6 +103,12 @@ def test_bpref_counts_what_stands_before_query_by_query() -> None:
     assert values("Bpref(rel=2)", ranks_of(judgments, rankings)) == pytest.approx(expected)
     # A level that no grade has is the next one.
     assert values("Bpref(rel=4)", ranks_of(judgments, rankings)) == [None] * 5
+
+
+def test_rbp_is_cut_at_k() -> None:
+    ranks = ranks_of([{"a": 1, "b": 1}, {"a": 0}], [["a", "x", "b"], ["a"]])
+    assert values("RBP(p=0.5)@2", ranks) == [0.5, None]
+    assert values("RBP(p=0.5)", ranks) == [0.5 * (1 + 0.25), None]
 
 
 def test_f_is_0_where_nothing_is_found() -> None:
