@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING
 
 from codebench import Hit, Retriever
-from codebench.adapter import Unavailable, load, make, parse_reference
+from codebench.adapter import Unavailable, load, make, parse_reference, without_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codebench import Corpus
+
+
+_YAML = re.compile(r"\.ya?ml(:|$)")
 
 
 class Hybrid(Retriever):
@@ -100,7 +105,14 @@ class Hybrid(Retriever):
 
 
 def _made(reference: str) -> Retriever:
+    if _YAML.search(without_options(reference)):
+        raise ValueError(
+            f"{reference}: an entry of a retrievers file is no arm; write NAME:options, or "
+            "{here}/mine.py:MyTool"
+        )
     name, options = parse_reference(reference)
+    if name.partition(":")[0].endswith(".py") and not os.path.isabs(name):  # noqa: PTH117  # a text
+        raise ValueError(f"{reference}: write {{here}}/{name} for a file of your own")
     kind = load(name)
     absent = kind.missing()
     if absent:

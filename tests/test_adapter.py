@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,10 @@ def good(tmp_path: Path) -> Path:
         ("dir/a.py:C:k=1", "dir/a.py:C", {"k": 1}),
         ("a.py", "a.py", {}),
         ("x:empty=", "x", {"empty": ""}),
+        ("x:a=b,c='my.py:Own'", "x", {"a": "b", "c": "my.py:Own"}),
+        ("x:c='my.py:Own:k=1'", "x", {"c": "my.py:Own:k=1"}),
+        ("a.py:c='my.py:Own'", "a.py", {"c": "my.py:Own"}),
+        ("a.py:C:c=my.py", "a.py:C", {"c": "my.py"}),
     ],
 )  # fmt: skip
 def test_a_reference_is_split_from_its_options(
@@ -87,11 +92,13 @@ def test_a_reference_is_split_from_its_options(
         (":k=1", "names no retriever"),
         ("bm25:k1", "'k1' is not an option; write name=value"),
         ("bm25:1k=2", "is not an option"),
+        ("a.py:C,k=2,m=1", "'C' is not an option; write name=value; did you mean a.py:C:k=2,m=1?"),
+        ("a.py:C,", "did you mean a.py:C?"),
         ("bm25:b=1,b=2", "the option 'b' is given twice"),
     ],
 )
 def test_a_wrong_reference_is_named(text: str, said: str) -> None:
-    with pytest.raises(AdapterError, match=said.replace("(", r"\(")):
+    with pytest.raises(AdapterError, match=re.escape(said)):
         parse_reference(text)
 
 

@@ -127,6 +127,18 @@ def test_fusion_shows_each_arm_as_a_row_and_is_their_reciprocal_ranks(
         assert list(made.beside()) == []
 
 
+@pytest.mark.parametrize(
+    ("arm", "said"),
+    [
+        ("mine.py:Mine:k=1", r"write \{here\}/mine\.py:Mine for a file of your own"),
+        ("mine.yaml:heavy", "an entry of a retrievers file is no arm"),
+    ],
+)
+def test_fusion_says_how_a_file_of_ones_own_is_an_arm(arm: str, said: str) -> None:
+    with pytest.raises(AdapterError, match=said):
+        make(load("hybrid"), {"second": arm})
+
+
 def test_fusion_with_what_is_not_there_is_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

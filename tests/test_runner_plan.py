@@ -158,6 +158,13 @@ def test_all_wrong_references_are_named_at_once(tmp_path: Path) -> None:
     assert said[3] == "ripgrep: this retriever is asked for twice"
 
 
+def test_a_file_among_the_options_is_not_the_file_of_the_reference(tmp_path: Path) -> None:
+    text = "hybrid:first='bm25:k1=2',second=list.yaml:tuned"
+    (one,) = candidates([text], tmp_path)
+    assert (one.name, one.reference) == (text, "hybrid")
+    assert dict(one.options) == {"first": "bm25:k1=2", "second": "list.yaml:tuned"}
+
+
 @pytest.mark.parametrize(
     ("text", "meant"),
     [

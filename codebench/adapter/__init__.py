@@ -5,7 +5,7 @@ from __future__ import annotations
 from codebench.adapter.contract import RateLimited, Retriever, Unavailable, retry_after
 from codebench.adapter.finding import ENTRY_POINTS, Source, find, meant_file
 from codebench.adapter.loading import file_digest, load, make
-from codebench.adapter.references import builtin_names, parse_reference, placed
+from codebench.adapter.references import builtin_names, parse_reference, placed, without_options
 from codebench.adapter.telling import file_of, one_line, told
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "placed",
     "retry_after",
     "told",
+    "without_options",
 ]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 IN_FILE = re.compile(
     r"(?P<reference>(?P<file>.+?\.py)(?::(?P<name>[^\W\d]\w*))?)(?::(?P<options>.*))?", re.DOTALL
 )
+_OPTIONS = re.compile(r":\s*[^\W\d]\w*\s*=")
 _LONGEST = 4000
 _PART = re.compile(r"""(?:'[^']*'|"[^"]*"|\[[^\]]*\]|[^,])+""")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
@@ -23,6 +24,12 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?")
 def builtin_names() -> list[str]:
     """Return the names of the built-in adapters, sorted."""
     return sorted(file.stem.replace("_", "-") for file in builtin("adapters").glob("[a-z]*.py"))
+
+
+def without_options(text: str) -> str:
+    """Return what stands before the options: the values of these may name files, too."""
+    options = _OPTIONS.search(text)
+    return text[: options.start()] if options else text
 
 
 def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
@@ -37,19 +44,20 @@ def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
     """
     if len(text) > _LONGEST:
         raise AdapterError(f"{text[:60]!r}... is no reference: it has {len(text)} characters")
-    match = IN_FILE.fullmatch(text)
+    match = IN_FILE.fullmatch(without_options(text))
     if match:
-        reference, tail = match["reference"], match["options"]
+        reference = match["reference"]
+        tail = text[len(reference) + 1 :]
     else:
         reference, _, tail = text.partition(":")
     if not reference.strip():
         raise AdapterError(f"{text!r} names no retriever")
     options: dict[str, Any] = {}
-    for part in _PART.findall(tail or ""):
+    for part in _PART.findall(tail):
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals or not name.isidentifier():
-            hint = _no_option(reference, part)
+            hint = _no_option(reference, part, tail)
             raise AdapterError(
                 f"{plain_line(text)}: {part!r} is not an option; write name=value{hint}"
             )
@@ -59,8 +67,11 @@ def parse_reference(text: str) -> tuple[str, dict[str, Any]]:
     return reference.strip(), options
 
 
-def _no_option(reference: str, part: str) -> str:
+def _no_option(reference: str, part: str, tail: str) -> str:
     """Return what a part that is no option was probably meant to be."""
+    if reference.endswith(".py") and part.isidentifier() and tail.startswith(f"{part},"):
+        options = tail.removeprefix(f"{part},").strip()
+        return f"; did you mean {reference}:{part}{options and f':{options}'}?"
     if part.startswith(":"):
         return f"; the class follows one colon, as {reference}{part}"
     if part.strip() in builtin_names():

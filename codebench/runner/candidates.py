@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codebench.adapter import find, meant_file, parse_reference
+from codebench.adapter import find, meant_file, parse_reference, without_options
 from codebench.errors import AdapterError, Fault, InputError
 from codebench.home import builtin
 from codebench.model import Candidate
@@ -17,7 +17,7 @@ from codebench.runner.sweep import points, prefix_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_YAML = re.compile(r"(?P<file>.+\.ya?ml)(?::(?P<name>.+))?", re.DOTALL)
+_YAML = re.compile(r"(?P<file>.+\.ya?ml)(?::.+)?", re.DOTALL)
 
 
 def candidates(texts: Sequence[str], folder: Path | None = None) -> tuple[Candidate, ...]:
@@ -37,9 +37,10 @@ def candidates(texts: Sequence[str], folder: Path | None = None) -> tuple[Candid
     problems: list[str] = []
     for text in texts:
         try:
-            match = _YAML.fullmatch(text)
+            match = _YAML.fullmatch(without_options(text))
             if match:
-                found += _chosen(folder / match["file"], match["name"])
+                file = match["file"]
+                found += _chosen(folder / file, text[len(file) + 1 :])
             else:
                 one = candidate(text, folder)
                 found += points(one, prefix_of(one), find(one.reference, folder))
@@ -75,9 +76,9 @@ def candidate(text: str, folder: Path, name: str = "") -> Candidate:
     return Candidate(name or text, reference, tuple(sorted(options.items())))
 
 
-def _chosen(path: Path, name: str | None) -> tuple[Candidate, ...]:
+def _chosen(path: Path, name: str) -> tuple[Candidate, ...]:
     found = read_retrievers(path)
-    if name is None:
+    if not name:
         return found
     chosen = tuple(one for one in found if name in (one.name, one.sweep.partition(" over ")[0]))
     if not chosen:
