@@ -266,6 +266,11 @@ def test_a_repository_inside_another(tmp_path: Path) -> None:
     )
     subfolder = opened(inner.path / "shop")
     assert len(subfolder.suite.queries) == 6
+    assert (subfolder.suite.name, subfolder.suite.repository) == ("inner", str(inner.path))
+    assert opened(inner.path / ".git").suite.name == "inner"
+    bare = inner.path / "mirror"
+    inner.git("clone", "--quiet", "--bare", ".", "mirror")
+    assert (opened(bare).suite.name, opened(bare).suite.repository) == ("mirror", str(bare))
 
 
 def test_a_broken_repository_is_not_taken_for_the_one_around_it(tmp_path: Path) -> None:

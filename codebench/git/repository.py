@@ -44,6 +44,15 @@ class Repository:
     object_format: str
 
     @property
+    def top(self) -> Path:
+        """Its top folder, absolute, where `path` is any folder in it; a bare one is its own."""
+        here, git_dir = self.path.resolve(), self.git_dir.resolve()
+        if here.is_relative_to(git_dir):
+            return git_dir.parent if git_dir.name == ".git" else git_dir
+        every = (here, *here.parents)
+        return next((one for one in every if os.path.lexists(one / ".git")), here)
+
+    @property
     def shallow(self) -> bool:
         """Whether it is a clone that holds the last commits alone."""
         return (self.common_dir / SHALLOW).is_file()

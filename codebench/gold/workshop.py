@@ -55,7 +55,7 @@ class Workshop:
             GitError: it is no repository, or cannot be cloned.
         """
         with _open_shadow(named) as (shadow, located):
-            name = str(named) if is_url(named) else str(located.path.resolve())
+            name = str(named) if is_url(named) else str(located.top)
             yield Source(name, located, shadow, Labeller(shadow, self.outliner, self.cache), self)
 
 
@@ -64,7 +64,7 @@ class Source:
     """An open repository.
 
     Attributes:
-        name: URL, or absolute path.
+        name: URL, or absolute path of its top folder.
         located: where it lies.
         shadow: reads it.
         labeller: knows what its commits edited.
