@@ -165,6 +165,22 @@ def test_a_gate_that_passes_says_what_it_left_undecided(
     assert gated(capsys, *words, "--strict")[1].startswith("gate failed: ")
 
 
+def test_people_read_the_short_name_of_a_measure_and_files_hold_the_full_one(
+    base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = made_run(tmp_path, {"own": Row("f" * 12)}, minute=1)
+    junit, summary = tmp_path / "j.xml", tmp_path / "s.md"
+    full = "nDCG(dcg='exp-log2')@10[language=go]:-0.03"
+    words = [run, "-b", base, *limits(full), "--junit", junit, "--summary", summary]
+    _, out, err = gated(capsys, *words, "--annotations", "--strict")
+    assert "::error title=codebench gate%3A nDCG-exp@10[language=go]%3A-0.03::" in err
+    cases = check_junit(junit.read_text("utf-8"))
+    assert list(cases) == ["nDCG-exp@10[language=go]:-0.03", "the run is whole"]
+    assert "exp-log2" not in out + err + junit.read_text("utf-8") + summary.read_text("utf-8")
+    (check,) = data_of(capsys, *words)["checks"]
+    assert (check["limit"], check["name"]) == (full, "nDCG(dcg='exp-log2')@10")
+
+
 def test_a_limit_of_nothing_is_kept_where_nothing_changed(
     base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,7 +62,7 @@ def gate_annotations(gate: Gate) -> list[str]:
         level = "error" if gate.breaks(check) else "warning"
         level = "notice" if check.outcome == "not compared" else level
         told = [words(gate, check), *(loss_words(check, loss) for loss in check.losses)]
-        commands.append(_command(level, f"codebench gate: {check.limit}", told))
+        commands.append(_command(level, f"codebench gate: {check.limit.shown}", told))
     if gate.doubt:
         commands.append(_command("error", "codebench gate", [f"in doubt: {gate.doubt}"]))
     return commands
@@ -101,8 +101,8 @@ def _case(gate: Gate, check: Check) -> Case:
     told = words(gate, check)
     body = "\n".join([told, *(loss_words(check, loss) for loss in check.losses)])
     if gate.breaks(check):
-        return (str(check.limit), "failure", told, body)
-    return (str(check.limit), "" if check.outcome == "passed" else "skipped", told, body)
+        return (check.limit.shown, "failure", told, body)
+    return (check.limit.shown, "" if check.outcome == "passed" else "skipped", told, body)
 
 
 def _suite(cases: Sequence[Case], properties: dict[str, str], started: str, said: str) -> str:
