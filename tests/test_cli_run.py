@@ -256,12 +256,17 @@ def test_what_is_wrong_is_said_in_one_line_and_ends_with_2(
 
 
 def test_an_empty_repository(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    Repository(tmp_path / "empty")
+    empty = Repository(tmp_path / "empty")
     status, _, err = codebench(capsys, "run", tmp_path / "empty")
     assert status == 2
     assert err == (
         f"codebench: {tmp_path / 'empty'}: the repository has no commit yet; commit something, "
         "or choose another\n"
+    )
+    empty.commit("first things", {"a.py": "x = 1\n"})
+    assert (
+        f"codebench suite build {empty.path} --questions questions.yaml -o suites/NAME"
+        in codebench(capsys, "run", empty.path)[2]
     )
 
 

@@ -53,6 +53,14 @@ def test_what_is_near_nothing_is_near_nothing(
     [
         ("run tinny", "tinny: no such folder, suite or repository; did you mean tiny?"),
         ("run tyni", "tyni: no such folder, suite or repository; did you mean tiny?"),
+        (
+            "run q.yaml",
+            "q.yaml: is a questions file: codebench suite build . --questions q.yaml -o suites/q",
+        ),
+        ("run suites/o/suite.yaml", "suite.yaml: is a file of a suite; name its folder: suites/o"),
+        ("run mine.yaml", "mine.yaml: is a file of retrievers: codebench run . -r mine.yaml"),
+        ("run x/manifest.json", "manifest.json: is a file; name a suite folder, a repository or"),
+        ("run grep.yaml", "grep.yaml: is a file; name a suite folder, a repository or a built-in"),
         ("run tiny -r grep.yml", "grep.yml: No such file or directory; did you mean grep.yaml?"),
         ("gate x --limits grpe.yml", "grpe.yml: No such file or directory; did you mean grep.yaml"),
         ("run tiny -r bm52", "'bm52' is no retriever; did you mean \"bm25\"?"),
@@ -73,6 +81,10 @@ def test_a_mistyped_reference_is_told_what_to_write(
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text("")
     Path("grep.yaml").write_text("")
+    Path("q.yaml").write_text("questions: []")
+    Path("mine.yaml").write_text("retrievers: [bm25]")
+    Path("suites/o").mkdir(parents=True)
+    Path("suites/o/suite.yaml").write_text("")
     Path("x").mkdir()
     (Path("x") / "manifest.json").write_text("{}")
     assert main(words.split()) == 2

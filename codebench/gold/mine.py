@@ -7,6 +7,7 @@ Epochs take several such snapshots; parent mode asks each commit's own parent.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,7 @@ from codebench.gold.history import read_history
 from codebench.gold.queries import query_of, text_of, with_clusters
 from codebench.gold.relations import relations_of
 from codebench.gold.timeline import Epoch, Timeline
+from codebench.gold.whereabouts import is_url
 from codebench.gold.window import Mainline, candidates, parts
 from codebench.model import Suite
 
@@ -299,9 +301,11 @@ def _nothing(source: Source, history: Timeline) -> str:
         label = source.labeller.labels.get(commit.id)
         verdict = history.verdicts[commit.id] or (label.verdict if label else "")
         counts[verdict or filters.LOST] += 1
+    place = source.name if is_url(source.name) else str(source.located.path)
     taken = ", ".join(f"{reason} {counts[reason]}" for reason in filters.REASONS if counts[reason])
     return (
         f"{source.name}: no query could be made from {len(history.commits)} commits ({taken}); "
-        "write questions by hand into a suite folder instead, or choose a repository with more "
-        "history" + (git.UNSHALLOW if source.located.shallow else "")
+        "write questions by hand (docs/labelling.md) and codebench suite build "
+        f"{shlex.quote(place)} --questions questions.yaml -o suites/NAME, or choose a repository "
+        "with more history" + (git.UNSHALLOW if source.located.shallow else "")
     )

@@ -17,8 +17,9 @@ from codebench.corpus.outliner import Outliner
 from codebench.corpus.snapshot import open_snapshot, put
 from codebench.errors import CodebenchError, GitError, UsageError
 from codebench.gold.labeller import Labeller
-from codebench.gold.meant import meant
+from codebench.gold.meant import meant, mistaken
 from codebench.gold.whereabouts import is_url
+from codebench.reading import is_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,6 +133,8 @@ def name_of(source: Source) -> str:
 @contextmanager
 def _open_shadow(named: str) -> Iterator[tuple[Shadow, git.Repository]]:
     place = _cloned(named) if is_url(named) else Path(named)
+    if is_file(place):
+        raise UsageError(f"{named}: {mistaken(place)}")
     if not place.is_dir():
         raise UsageError(
             f"{named}: no such folder, suite or repository{meant(named)}; `codebench list suites` "
