@@ -304,6 +304,29 @@ def test_who_is_gated(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert gated(capsys, base, "-b", mute, *asked)[0] == 4
 
 
+def test_one_message_names_a_retriever_of_other_options_in_both_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain, heavy = "./mine.py:MyTool", "./mine.py:MyTool:weight=9"
+    base = made_run(tmp_path, {"ripgrep": Row(GOOD), "bm25": Row(GOOD), plain: Row(GOOD)})
+    run = made_run(tmp_path, {heavy: Row(GOOD)}, minute=1)
+    asked = limits("nDCG@10:-0.03")
+    words = f"-r {heavy} --against {plain}"
+    code, _, err = gated(capsys, run, "-b", base, *asked, "-r", plain)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"holds no retriever '{plain}'; name it, as {words}\n" in err
+    assert gated(capsys, run, "-b", base, *asked, *words.split())[0] == 0
+    assert gated(capsys, run, *limits("nDCG@10:>=0.1"), "-r", plain)[2].endswith(f"as -r {heavy}\n")
+    tuned = "bm25:k1=0.1,b=1"
+    other = made_run(tmp_path, {tuned: Row(GOOD)}, minute=2)
+    for more in ([], ["-r", tuned], ["--against", "bm25:k1=7"]):
+        code, _, err = gated(capsys, other, "-b", base, *asked, *more)
+        assert (code, err.endswith(": name one, as --against bm25\n")) == (4, True)
+    two = made_run(tmp_path, {"ugrep": Row(GOOD), tuned: Row(GOOD)}, minute=3)
+    code, _, err = gated(capsys, two, "-b", base, *asked)
+    assert (code, err.endswith(f": name one, as -r {tuned} --against bm25\n")) == (4, True)
+
+
 def test_a_folder_of_runs_as_baseline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kept = tmp_path / "results"
     made_run(kept, {"own": Row("f" * 12)}, minute=1)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codebench.errors import CodebenchError, NoBaseline, NothingMeasured, UsageError
 from codebench.gate.judge import judge
 from codebench.gate.limits import default_limits, repeated
+from codebench.gate.who import accepted, gated
 from codebench.judging.contest import ONE_SUITE, Contender
 from codebench.judging.scoring import depth_of, score_run
 from codebench.listing import runs
 from codebench.measures.names import PRIMARY, check_depth, parse, within_depth
-from codebench.reading import meant_folder, near
+from codebench.reading import meant_folder
 from codebench.results import MANIFEST
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def gate(asked: GateRequest) -> Gate:
     baseline = None
     if asked.baseline is not None:
         baseline = _baseline(asked.baseline, measures, run)
-    one = _chosen(asked, run, baseline)
+    one = gated(run, baseline, asked.retriever, asked.against)
     evaluation = _answered(run, one)
     limits = _bound(named, evaluation, all_needed=bool(asked.limits))
     other = None
     if baseline is not None:
-        other = _in_baseline(asked.against or one.name, baseline)
+        other = accepted(baseline, one, asked.against)
     judged = judge(
         _contender(run, one),
         None if baseline is None or other is None else _contender(baseline, other),
@@ -132,31 +132,6 @@ def _scored_baseline(path: Path, measures: Sequence[Measure]) -> ScoredRun:
         raise NoBaseline(f"{path}: cannot be a baseline: {error}") from None
 
 
-def _chosen(asked: GateRequest, run: ScoredRun, baseline: ScoredRun | None) -> Scored:
-    names = [one.name for one in run.retrievers]
-    if asked.retriever:
-        found = [one for one in run.retrievers if one.name == asked.retriever]
-        if not found:
-            hint = near(asked.retriever, names)
-            raise UsageError(f"{run.run.path}: holds no retriever {asked.retriever!r}; {hint}")
-        return found[0]
-    own = [one for one in run.retrievers if not one.floor]
-    if baseline is not None and not asked.against:
-        there = {one.name for one in baseline.retrievers}
-        both = [one for one in own if one.name in there]
-        if own and not both:
-            raise NoBaseline(
-                f"{baseline.run.path}: holds none of the retrievers of {run.run.path} "
-                f"({', '.join(one.name for one in own)}); {_held(baseline)}"
-                + (", and who is gated by -r" if len(own) > 1 else "")
-            )
-        own = both
-    if len(own) != 1:
-        listed = ", ".join(one.name for one in own) or "none"
-        raise UsageError(f"{run.run.path}: name one retriever by -r; there are {listed}")
-    return own[0]
-
-
 def _answered(run: ScoredRun, one: Scored) -> Evaluation:
     if one.evaluation is None or "ok" not in one.evaluation.statuses:
         reason = one.run.first_error or one.run.reason or one.run.state
@@ -174,23 +149,6 @@ def _bound(
         raise UsageError("\n".join(twice))
     figures = evaluation.figures
     return tuple(one for one in bound if all_needed or figures[one.name].value is not None)
-
-
-def _in_baseline(name: str, baseline: ScoredRun) -> Scored:
-    found = [one for one in baseline.retrievers if one.name == name]
-    if not found:
-        raise NoBaseline(f"{baseline.run.path}: holds no retriever {name!r}; {_held(baseline)}")
-    one = found[0]
-    if one.evaluation is None or "ok" not in one.evaluation.statuses:
-        raise NoBaseline(f"{baseline.run.path}: {name} answered nothing there")
-    return one
-
-
-def _held(baseline: ScoredRun) -> str:
-    held = [one.name for one in baseline.retrievers if not one.floor]
-    if not held:
-        return "it holds floors alone"
-    return f"it holds {', '.join(held)}: name one, as --against {shlex.quote(held[0])}"
 
 
 def _contender(run: ScoredRun, one: Scored) -> Contender:
