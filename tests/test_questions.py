@@ -160,7 +160,8 @@ def test_each_fault_stands_alone_and_under_its_own_field(
         ("questions:\n  - {id: a, question: b, targets: [{path: x}], about: c}\n", "not a field"),
         ("questions:\n  - {id: a, question: 3, targets: [{path: x}]}\n", "is not text"),
         ("queries: []\n", "known: questions"),
-        ("- a\n", "is not a mapping"),
+        ("- a\n", 'is not a mapping with text keys; begin with "questions:"'),
+        ("# to come\n", 'q.yaml: is empty; begin with "questions:"'),
         ("questions: [\n", "is not YAML"),
         ("questions:\n  - 7\n", "is not an object"),
         (

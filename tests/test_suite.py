@@ -161,7 +161,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, row: Any, said: str) -> None:
         ("name: s\nrecipe: " + "[" * 50 + "]" * 50 + "\n", "is nested more than 40 deep"),
         ("name: [\n", "is not YAML"),
         ("- 1\n", "is not a mapping"),
-        ("", "is not a mapping"),
+        ("", "suite.yaml: is empty"),
         ("name: s\nsnapshot: 123\n", "snapshot: '123' is not text; put it in quotes"),
         ("name: s\n--- \nname: t\n", "is not YAML"),
         ("repository: x\n", "name: is missing"),

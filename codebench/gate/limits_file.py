@@ -40,7 +40,7 @@ def read_limits(path: Path) -> LimitsFile:
         InputError: the file is wrong; every fault is listed.
     """
     faults = Faults(path)
-    fields = read_yaml(path, faults)
+    fields = read_yaml(path, faults, begins="limits")
     found = []
     for number, entry in enumerate(fields.items("limits"), start=1):
         limit = _limit(entry, f"limits[{number}]", faults)

@@ -71,7 +71,7 @@ def read_questions(path: Path, faults: Faults) -> tuple[Question, ...]:
     from codebench.plain_yaml import item_lines  # noqa: PLC0415  # it costs 20 ms
 
     text = yaml_text(path, faults)
-    fields = yaml_fields(text, faults)
+    fields = yaml_fields(text, faults, begins=FIELD)
     lines = item_lines(text, FIELD, MAX_YAML_DEPTH)
     found: dict[str, Question] = {}
     for item in fields.objects(FIELD):

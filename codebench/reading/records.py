@@ -63,16 +63,21 @@ def read_objects(path: Path, faults: Faults) -> Iterator[Fields]:
             faults.add("is not an object", line=number, value=shown(data))
 
 
-def read_yaml(path: Path, faults: Faults) -> Fields:
+def read_yaml(path: Path, faults: Faults, *, begins: str = "") -> Fields:
     """Return the fields of a YAML file that holds one mapping.
 
     Plain data only: tags, anchors and aliases are refused, dates stay text, no key comes
     twice, and size and nesting are bounded.
 
+    Args:
+        path: the file.
+        faults: what is wrong in it.
+        begins: the key with which such a file usually begins.
+
     Raises:
         InputError: the file cannot be read, or is not such a mapping.
     """
-    return yaml_fields(yaml_text(path, faults), faults)
+    return yaml_fields(yaml_text(path, faults), faults, begins=begins)
 
 
 def yaml_text(path: Path, faults: Faults) -> str:
@@ -98,7 +103,7 @@ def _unread(error: OSError, path: Path, faults: Faults, endings: Sequence[str] =
     faults.check()
 
 
-def yaml_fields(text: str, faults: Faults) -> Fields:
+def yaml_fields(text: str, faults: Faults, *, begins: str = "") -> Fields:
     """Return the fields of a text that `read_yaml` would read.
 
     Raises:
@@ -113,6 +118,10 @@ def yaml_fields(text: str, faults: Faults) -> Fields:
     else:
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return Fields(value, faults)
-        faults.add("is not a mapping with text keys", value=shown(value))
+        mend = f'begin with "{begins}:"' if begins else ""
+        if value is None:
+            faults.add("is empty", mend=mend)
+        else:
+            faults.add("is not a mapping with text keys", value=shown(value), mend=mend)
     faults.check()
     raise AssertionError  # check() has raised

@@ -97,7 +97,7 @@ def read_retrievers(path: Path) -> tuple[Candidate, ...]:
         InputError: the file is wrong, or an entry cannot be found; every fault is listed.
     """
     faults = Faults(path)
-    fields = read_yaml(path, faults)
+    fields = read_yaml(path, faults, begins="retrievers")
     found = []
     for number, entry in enumerate(fields.items("retrievers"), start=1):
         place = f"retrievers[{number}]"
