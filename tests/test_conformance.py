@@ -182,7 +182,11 @@ def test_an_adapter_that_keeps_the_contract_passes_every_item(folder: Path) -> N
     [
         ("FromZero", "lines count from 1", "lines count from 1"),
         ("OneAbove", "lines count from 1", "start a line above it"),
-        ("Elsewhere", "paths are files of the corpus", "src/"),
+        (
+            "Elsewhere",
+            "paths are files of the corpus",
+            "src/api/auth.py is api/auth.py in the corpus",
+        ),
         ("Outside", "paths are files of the corpus", "/etc/passwd"),
         ("TooMany", "k is kept", "1 asked for, 2 returned"),
         ("Padded", "a list shorter than k is not filled up", "times"),

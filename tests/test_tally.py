@@ -10,7 +10,7 @@ import pytest
 
 from codebench.cli.main import main
 from codebench.model import Answer, Hit
-from codebench.results.tally import UNKNOWN, Tally, of_row, tally_of
+from codebench.results.tally import UNKNOWN, Tally, meant_path, of_row, tally_of
 from codebench.runner.validate import CUT
 
 HERE, THERE = Hit("a.py", 1, 2), Hit("gone/a.py")
@@ -26,18 +26,19 @@ def test_good_answers_are_counted_by_what_is_odd_about_them() -> None:
         Answer("q1", "ok", (THERE,), repeat=1, repairs={UNKNOWN: 1}),
         Answer("q6", "ok", (HERE,), repairs={CUT: "many", UNKNOWN: -1}),  # type: ignore[dict-item]
     ]
-    tally = tally_of(answers)
+    tally = tally_of(answers, ["a.py"])
     assert tally == Tally(
         good=5,
         empty=1,
         alike=2,
         astray=1,
         stray="gone/a.py",
+        meant="a.py",
         hits={CUT: 7, UNKNOWN: 3},
         answers={CUT: 1, UNKNOWN: 3},
     )
     assert of_row(json.loads(json.dumps(tally.row()))) == tally
-    assert tally_of([]) == Tally()
+    assert tally_of([], ()) == Tally()
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,7 @@ def test_good_answers_are_counted_by_what_is_odd_about_them() -> None:
         {"good": True},
         {"empty": -1},
         {"stray": 3},
+        {"meant": 3},
         {"hits": []},
         {"hits": {CUT: "x"}, "answers": {CUT: 1}},
         {"hits": {CUT: 1}},
@@ -58,6 +60,28 @@ def test_good_answers_are_counted_by_what_is_odd_about_them() -> None:
 )
 def test_what_is_no_tally_is_none(row: Any) -> None:
     assert of_row(row) is None
+
+
+CORPUS = ("billing/Invoice.java", "README.md", "a/x.py", "b/x.py", "a/b/y.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("src/billing/Invoice.java", "billing/Invoice.java"),
+        ("billing\\Invoice.java", "billing/Invoice.java"),
+        ("C:\\shop\\billing\\Invoice.java", "billing/Invoice.java"),
+        ("Invoice.java", "billing/Invoice.java"),
+        ("b/y.py", "a/b/y.py"),
+        ("shop/README.md", "README.md"),
+        ("x.py", ""),
+        ("c/x.py", ""),
+        ("c/y.py", ""),
+        ("", ""),
+    ],
+)
+def test_which_file_a_wrong_path_meant(path: str, meant: str) -> None:
+    assert meant_path(path, CORPUS) == meant
 
 
 ADAPTERS = """
@@ -86,11 +110,11 @@ def test_silent_faults_are_told_under_the_table_and_in_json(
     astray = "answers name only files that are not in the corpus"
     assert {line for line in out.splitlines() if line.startswith("odd.py:") and ": " in line} >= {
         "odd.py:Lost: the same hits for all 24 queries",
-        f"odd.py:Lost: 24 of 24 {astray} (first: src /README.md)",
+        f"odd.py:Lost: 24 of 24 {astray} (first: src /README.md is README.md in the corpus)",
         "odd.py:Lost: 120 hits beyond the depth were cut off, in 24 of 24 answers",
         "odd.py:Mute: its answers to all 24 queries are empty",
         "odd.py:Same: the same hits for all 24 queries",
-        "odd.py:Same: 24 hits in 24 of 24 answers are in no file of the corpus",
+        "odd.py:Same: 24 hits in 24 of 24 answers are in no file of the corpus (first: x)",
         "odd.py:Same: 24 hits with lines beyond their file were clipped, in 24 of 24 answers",
     }
     (run,) = Path("results/local").glob("*-tiny")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from codebench.measures.names import Measure
     from codebench.model import Suite
     from codebench.results import RetrieverRun, Run
+    from codebench.results.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Scored:
         run: its answers and costs.
         evaluation: None where it answered nothing (it was skipped, or given up before).
         latency: over every timed answer, repeats too.
+        tally: what is odd about its good answers; None where that was not kept.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Scored:
     run: RetrieverRun
     evaluation: Evaluation | None
     latency: Latency
+    tally: Tally | None = None
 
     @property
     def answered(self) -> bool:

@@ -20,6 +20,7 @@ from codebench.model import STATUSES
 from codebench.reading import near
 from codebench.results import read_ends, read_run
 from codebench.results.several import member_runs, read_several
+from codebench.results.tally import of_row, tally_of
 from codebench.suite import read_suite, suite_digest
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from codebench.measures.names import Measure
     from codebench.model import FileTable, Suite
     from codebench.results import RetrieverRun, Run
+    from codebench.results.tally import Tally
 
 
 _FEWEST_FLIPS = 1000
@@ -81,7 +83,7 @@ def score(run: Run, measures: Sequence[Measure | str], only: Sequence[str] = ())
     for one in _chosen(run, only):
         evaluation = grader.evaluation(one, measures) if one.answers else None
         name, floor = one.candidate.name, one.candidate.floor
-        scored.append(Scored(name, floor, one, evaluation, _latency(one)))
+        scored.append(Scored(name, floor, one, evaluation, _latency(one), grader.tally(one)))
     evaluated = [one.evaluation for one in scored if one.evaluation is not None]
     if not evaluated:
         raise nothing_answered(run.path, [one.run for one in scored])
@@ -105,6 +107,11 @@ class _Grader:
         if asked is not None and one.columns is not None:
             return evaluate_columns(asked, one.columns, measures, depth=depth)
         return evaluate_answers(self._suite, self._tables, one.answers, measures, depth=depth)
+
+    def tally(self, one: RetrieverRun) -> Tally | None:
+        if one.columns is not None:
+            return of_row(one.columns.about.get("tally"))
+        return tally_of(one.answers, self._tables if one.answers else ())
 
 
 def _latency(one: RetrieverRun) -> Latency:

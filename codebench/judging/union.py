@@ -11,6 +11,7 @@ from codebench.measures.latency import LoadStep, latency_summary
 from codebench.model import IndexCost, Query, Suite
 from codebench.results import RetrieverRun, Run
 from codebench.results.several import several_digest
+from codebench.results.tally import Tally, tally_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,7 +94,14 @@ def _retriever(name: str, parts: Sequence[Part]) -> Scored:
         run=run,
         evaluation=merge(evaluated) if len(evaluated) == len(own) else None,
         latency=latency_summary(run.answers),
+        tally=_tally(run, [one.tally for _, one in own if one.tally]),
     )
+
+
+def _tally(run: RetrieverRun, tallies: Sequence[Tally]) -> Tally:
+    """Count over all members' answers; what is no file of its corpus, a member knows."""
+    first = next((one for one in tallies if one.stray), Tally())
+    return replace(tally_of(run.answers, ()), stray=first.stray, meant=first.meant)
 
 
 def _retriever_run(own: Sequence[tuple[str, Scored]]) -> RetrieverRun:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from codebench.results.tally import Tally
 
 _MENDED = {
-    UNKNOWN: "{hits} in {answers} of {good} answers are in no file of the corpus",
+    UNKNOWN: "{hits} in {answers} of {good} answers are in no file of the corpus{first}",
     CUT: "{hits} beyond the depth were cut off, in {answers} of {good} answers",
     CLIPPED: "{hits} with lines beyond their file were clipped, in {answers} of {good} answers",
 }
@@ -26,7 +26,7 @@ _LONGEST = 80
 
 def oddity_notes(one: Scored) -> list[str]:
     """Return what is odd about a retriever's good answers, a line each."""
-    tally = one.run.tally
+    tally = one.tally
     if one.floor or tally is None or not tally.good:
         return []
     notes = []
@@ -36,11 +36,16 @@ def oddity_notes(one: Scored) -> list[str]:
         notes.append(f"the same hits for all {queries(tally.good)}")
     if tally.astray:
         notes.append(
-            f"{tally.astray} of {tally.good} answers name only files that are not in the corpus "
-            f"(first: {plain_line(tally.stray)[:_LONGEST]})"
+            f"{tally.astray} of {tally.good} answers name only files that are not in the "
+            f"corpus{_first(tally)}"
         )
     notes += [
-        words.format(hits=_hits(tally.hits[kind]), answers=tally.answers[kind], good=tally.good)
+        words.format(
+            hits=_hits(tally.hits[kind]),
+            answers=tally.answers[kind],
+            good=tally.good,
+            first=_first(tally),
+        )
         for kind, words in _MENDED.items()
         if kind in tally.hits and not (kind == UNKNOWN and _all_astray(tally))
     ]
@@ -49,7 +54,7 @@ def oddity_notes(one: Scored) -> list[str]:
 
 def oddity_data(one: Scored) -> dict[str, Any]:
     """Return the same as JSON data; what is not there is left out."""
-    tally = one.run.tally
+    tally = one.tally
     if tally is None:
         return {}
     data: dict[str, Any] = {}
@@ -68,6 +73,14 @@ def oddity_data(one: Scored) -> dict[str, Any]:
 def _all_astray(tally: Tally) -> bool:
     """Whether the answers astray are all that have hits in no file: then they are told already."""
     return tally.answers[UNKNOWN] == tally.astray
+
+
+def _first(tally: Tally) -> str:
+    """Return the first path that is no file of the corpus, and what it may have meant."""
+    if not tally.stray:
+        return ""
+    path, meant = (plain_line(text)[:_LONGEST] for text in (tally.stray, tally.meant))
+    return f" (first: {path}{f' is {meant} in the corpus' if meant else ''})"
 
 
 def _hits(count: int) -> str:

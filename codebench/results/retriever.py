@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from codebench.results.tally import of_row, tally_of
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codebench.measures.columns import Columns
     from codebench.measures.latency import LoadStep
     from codebench.model import Answer, Candidate, IndexCost
-    from codebench.results.tally import Tally
 
 State = Literal["complete", "skipped", "failed", "stopped"]
 """How a retriever ended: all was asked; it cannot run here; it was given up; or cut off."""
@@ -81,13 +78,6 @@ class RetrieverRun:
         if self.columns is not None:
             return str(self.columns.about.get("first_error", ""))
         return next((a.error for a in self.answers if a.status != "ok" and a.error), "")
-
-    @property
-    def tally(self) -> Tally | None:
-        """What is odd about its good answers; None where that was not kept."""
-        if self.columns is not None:
-            return of_row(self.columns.about.get("tally"))
-        return tally_of(self.answers)
 
     @property
     def waited_seconds(self) -> float:

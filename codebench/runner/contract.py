@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from codebench.results.tally import UNKNOWN
+from codebench.results.tally import UNKNOWN, meant_path
 from codebench.runner.validate import CUT
 
 if TYPE_CHECKING:
@@ -242,7 +242,10 @@ def _paths(record: Record) -> Item:
         if hit.path not in record.tables
     ]
     if strange:
-        return Item(name, "failed", f"no files: {_some(sorted(set(strange)))}")
+        wrong = sorted(set(strange))
+        meant = meant_path(wrong[0], record.tables)
+        known = f"; {wrong[0]} is {meant} in the corpus" if meant else ""
+        return Item(name, "failed", f"no files: {_some(wrong)}{known}")
     paths = {hit.path for one in record.good() for hit in one.answer.hits}
     if not paths:
         return Item(name, "not judged", "nothing was found")

@@ -111,7 +111,9 @@ class _Grader:
     def __init__(self, queries: Sequence[Query], corpus: Corpus, depth: int) -> None:
         self._queries = queries
         self._places = {query.id: at for at, query in enumerate(queries)}
-        self._files = Files({table.path: table for table in corpus.tables})
+        tables = {table.path: table for table in corpus.tables}
+        self._paths = tables.keys()
+        self._files = Files(tables)
         self._depth = depth
         self._judged = is_judged(queries)
 
@@ -125,7 +127,7 @@ class _Grader:
         about: dict[str, Any] = {"rows": [], "first_ns": None}
         builder = RanksBuilder(len(self._queries))
         graded = bytearray(len(self._queries))
-        faults, counting = Faults(raw), Counting()
+        faults, counting = Faults(raw), Counting(self._paths)
         waited = 0
         for _, row in read_rows(raw, faults):
             if row.get("kind") != "answer":
