@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from codebench.measures.names import PRIMARY, parse
 from codebench.measures.statistics import Figure
+from codebench.report.summary import funnel_line
 from codebench.report.text import (
+    counted,
     csv_text,
     escaped,
     figure_cell,
@@ -24,12 +26,26 @@ from codebench.report.text import (
     table,
 )
 
+FUNNELS = {
+    (("commits", 1), ("queries", 1)): "1 commit after the snapshot = 1 query",
+    (("commits", 9), ("no code", 7), ("queries", 2)): (
+        "9 commits after the snapshot - 7 no code = 2 queries"
+    ),
+    (("candidates", 1), ("vague", 1), ("queries", 0)): "1 candidate - 1 vague = 0 queries",
+}
 HOSTILE = "a\x1b[31mb\nc\u202ed|e\ud800\u200bf\x9b"
 
 
 def test_printable_shows_what_would_move_the_cursor() -> None:
     assert printable(HOSTILE) == "a\\u001b[31mb\\u000ac\\u202ed|e\\ud800\\u200bf\\u009b"
     assert printable("naïve 日本 🙂 עברית") == "naïve 日本 🙂 עברית"
+
+
+def test_one_is_singular() -> None:
+    told = [counted(count, "line") for count in (0, 1, 2, "?")]
+    assert told == ["0 lines", "1 line", "2 lines", "? lines"]
+    assert [counted(count, "query", "queries") for count in (1, 2)] == ["1 query", "2 queries"]
+    assert {funnel: funnel_line(funnel) for funnel in FUNNELS} == FUNNELS
 
 
 @given(st.text(st.characters(exclude_categories=())))

@@ -10,6 +10,7 @@ from codebench.report.columns import beside, wrapped
 from codebench.report.data import finite
 from codebench.report.text import (
     NONE,
+    counted,
     escaped,
     json_text,
     milliseconds,
@@ -125,7 +126,7 @@ def _code(lot: Questions, target: Target, *, whole: bool) -> Iterator[str]:
         text = lines[at - 1] if at <= len(lines) else ""
         yield f"{at:>{width}}  {printable(text.rstrip().expandtabs(4))}".rstrip()
     if len(numbers) > len(kept):
-        yield f"… {len(numbers) - len(kept)} more lines (--all prints them)"
+        yield f"… {counted(len(numbers) - len(kept), 'more line')} (--all prints them)"
 
 
 def _title(one: Ranking) -> list[str]:

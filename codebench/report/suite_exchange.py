@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codebench.report.text import escaped, json_text, lines, queries
+from codebench.report.text import counted, escaped, json_text, lines, queries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,9 +30,9 @@ def imported(found: Imported, folder: Path, form: str) -> str:
         )
     markdown = form == "markdown"
     several = f" of {len(found.members)} snapshots" if len(found.members) > 1 else ""
-    documents = f", {found.documents} documents" if found.documents else ""
+    documents = f", {counted(found.documents, 'document')}" if found.documents else ""
     named = escaped(str(folder), markdown=markdown)
-    title = f"{named}: {queries(count)}{several}, {targets} targets{documents}"
+    title = f"{named}: {queries(count)}{several}, {counted(targets, 'target')}{documents}"
     blocks = [title, lines(list(found.notes), markdown=markdown)]
     if not markdown:
         blocks.append(f"next: codebench run {escaped(str(folder), markdown=False)}")
@@ -43,6 +43,7 @@ def exported(found: Exported, folder: Path) -> str:
     """Return what was exported, as lines."""
     count = queries(len(found.suite.queries))
     named = escaped(str(folder), markdown=False)
-    title = f"{named}: {count}, {found.documents} documents, {len(found.files)} files"
+    documents = counted(found.documents, "document")
+    title = f"{named}: {count}, {documents}, {counted(len(found.files), 'file')}"
     files = [escaped(name, markdown=False) for name in found.files]
     return "\n".join([title, lines([f"files: {', '.join(files)}", *found.notes], markdown=False)])

@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from codebench.report.summary import funnel_line
-from codebench.report.text import escaped, json_text, lines, queries
+from codebench.report.text import counted, escaped, json_text, lines, queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,8 +37,8 @@ def built_from_log(built: BuiltFromLog, folder: Path, form: str) -> str:
 def _notes(built: BuiltFromLog) -> Iterator[str]:
     tasks = ", ".join(f"{count} of source {name}" for name, count in sorted(built.tasks.items()))
     yield (
-        f"read: {built.records} records of {built.files} files ({built.form}); tasks: "
-        f"{tasks or 'none'}; users: {built.users}"
+        f"read: {counted(built.records, 'record')} of {counted(built.files, 'file')} "
+        f"({built.form}); tasks: {tasks or 'none'}; users: {built.users}"
     )
     yield funnel_line(built.suite.funnel)
     for field in ("source", "stratum", "leak"):
@@ -86,7 +86,7 @@ def _lost(built: BuiltFromLog) -> Iterator[str]:
     if built.skipped.ignored:
         yield f"of no use here: {_by(built.skipped.ignored)}"
     if built.skipped.lines:
-        yield f"warning: {built.skipped.lines} lines could not be read:"
+        yield f"warning: {counted(built.skipped.lines, 'line')} could not be read:"
         yield from (f"  {one}" for one in built.skipped.located[:_LOCATED])
         more = built.skipped.lines - _LOCATED
         if more > 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from codebench.report.text import escaped, json_text, lines, queries
+from codebench.report.text import counted, escaped, json_text, lines, queries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def asked(suite: Suite, folder: Path, form: str) -> str:
     markdown = form == "markdown"
     counts = [f"{count} of grade {grade}" for grade, count in sorted(grades.items(), reverse=True)]
     notes = [
-        f"targets: {', '.join(counts)}; {judged} places judged not relevant",
+        f"targets: {', '.join(counts)}; {counted(judged, 'place')} judged not relevant",
         f"leak: {_by(leaks)}",
         *([f"kind: {_by(kinds)}"] if any(kinds) else []),
     ]

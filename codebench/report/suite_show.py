@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codebench.report.text import escaped, json_text, printable
+from codebench.report.text import counted, escaped, json_text, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def _target(shown: Shown, *, markdown: bool, whole: bool) -> Iterator[str]:
     lines = list(_numbered(shown.lines if whole else shown.lines[:MAX_LINES]))
     cut = len(shown.lines) - MAX_LINES
     if cut > 0 and not whole:
-        lines.append(f"… {cut} more lines (--all prints them)")
+        lines.append(f"… {counted(cut, 'more line')} (--all prints them)")
     if lines and markdown:
         fence = "`" * (3 + max((line.count("`") for line in lines), default=0))
         lines = ["", fence, *lines, fence]

@@ -16,6 +16,7 @@ from codebench.report.standing import standing_notes
 from codebench.report.sweeps import sweeps_data, sweeps_text
 from codebench.report.text import (
     NONE,
+    counted,
     escaped,
     figure_cell,
     json_text,
@@ -132,7 +133,7 @@ def _title(scored: ScoredRun, *, markdown: bool) -> str:
     corpus: dict[str, Any] = scored.run.manifest.get("corpus", {})
     title = (
         f"{escaped(suite.name, markdown=markdown)}{at}: {queries(len(suite.queries))}, "
-        f"{corpus.get('files', '?')} files, {corpus.get('chunks', '?')} chunks"
+        + ", ".join(counted(corpus.get(f"{what}s", "?"), what) for what in ("file", "chunk"))
     )
     return f"### {title}" if markdown else title
 
@@ -192,7 +193,7 @@ def run_notes(scored: ScoredRun) -> list[str]:
         if one.run.state != "complete":
             notes.append(f"{one.name} {one.run.state}: {one.run.reason}")
         elif one.run.restarts:
-            notes.append(f"{one.name} was restarted {one.run.restarts} times")
+            notes.append(f"{one.name} was restarted {counted(one.run.restarts, 'time')}")
         if one.run.latency_doubt:
             notes.append(f"{one.name}: latency {one.run.latency_doubt}")
         failures = one.evaluation.failures if one.evaluation else {}
@@ -235,5 +236,7 @@ def funnel_line(funnel: tuple[tuple[str, int], ...]) -> str:
     (what, first), *dropped, (_, last) = funnel
     taken = ", ".join(f"{count} {printable(reason)}" for reason, count in dropped)
     less = f" - {taken}" if taken else ""
-    whole = "commits after the snapshot" if what == "commits" else printable(what)
-    return f"{first} {whole}{less} = {last} queries"
+    many = printable(what)
+    whole = counted(first, many.removesuffix("s"), many)
+    whole += " after the snapshot" if what == "commits" else ""
+    return f"{whole}{less} = {queries(last)}"

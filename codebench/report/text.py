@@ -46,9 +46,14 @@ def tag_words(tag: str) -> str:
     return _TAGS.get(tag, "")
 
 
+def counted(count: int | str, one: str, many: str = "") -> str:
+    """Return how many, as `1 line` or `2 lines`; `many` is for what takes no s."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
 def queries(count: int) -> str:
     """Return how many queries, in words."""
-    return f"{count} query" if count == 1 else f"{count} queries"
+    return counted(count, "query", "queries")
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -15,7 +15,7 @@ from codebench.report.page.board import board as board_of
 from codebench.report.page.choice import BUDGET_MS, choice_for, choices
 from codebench.report.page.listing import Listing, embedded
 from codebench.report.summary import run_notes
-from codebench.report.text import queries
+from codebench.report.text import counted, queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +129,7 @@ def _head(board: Board) -> str:
     machine = manifest.get("machine", {})
     facts = [
         queries(len(suite.queries)),
-        f"{corpus.get('files', '?')} files, {corpus.get('chunks', '?')} chunks",
+        ", ".join(counted(corpus.get(f"{what}s", "?"), what) for what in ("file", "chunk")),
         ", ".join(str(run.run.path.resolve().name) for run in board.runs),
         " ".join(str(machine[key]) for key in ("cpu", "system") if key in machine),
         str(manifest.get("started", ""))[:16].replace("T", " "),
