@@ -41,7 +41,8 @@ class Command(Retriever):
         self.output = read_output(fields, FORMATS)
         if self.persistent and templates.asks([self.argv, *self.environment.values()]):
             fields.fault("argv", "cannot hold the question where the process stays")
-        if not templates.asks([self.argv, self.stdin, *self.environment.values()]):
+        asked = templates.asks([self.argv, self.stdin, *self.environment.values()])
+        if not asked and not settings.wrong("argv", "stdin", "environment"):
             fields.fault(
                 "argv",
                 "is never told the question",

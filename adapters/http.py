@@ -62,7 +62,8 @@ class Http(Retriever):
         self.server = settings.argv("server", MORE, optional=True)
         self.environment = templates.environment_values(fields, "environment")
         self.output = read_output(fields)
-        if not templates.asks([self.request.url, self.request.body]):
+        asked = templates.asks([self.request.url, self.request.body])
+        if not asked and not settings.wrong("url", "body"):
             fields.fault("url", "is never told the question", mend="write {query} in url or body")
         settings.finish()
         settings.need(self.server)

@@ -40,7 +40,7 @@ class Mcp(Retriever):
         self.argv = settings.argv("argv", optional=True)
         self.url = read_request(fields).url if "url" in fields.data else ""
         self.headers = read_headers(fields)
-        if bool(self.argv) == bool(self.url):
+        if bool(self.argv) == bool(self.url) and not settings.wrong("argv", "url"):
             fields.fault(
                 "argv", "or url is wanted, one of them", mend="give how to reach the server"
             )

@@ -314,6 +314,33 @@ def test_an_impossible_entry_is_refused(name: str, options: dict[str, Any], said
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("command", {"argv": "grep -rn"}, "argv: '\"grep -rn\"' is not a list"),
+        ("command", {"argv": ["grep", 3]}, "argv: '3' is not text; every item is a string"),
+        ("command", {}, "argv: is missing"),
+        ("command", {"argv": []}, "argv: is empty; write the program"),
+        ("http", {"url": 3}, "url: '3' is not text; put it in quotes"),
+        (
+            "mcp",
+            {"argv": "x", "tool": "t", "arguments": {"q": "{query}"}},
+            "argv: '\"x\"' is not a list",
+        ),
+    ],
+)
+def test_what_only_follows_from_a_fault_is_not_told_as_another(
+    name: str, options: dict[str, Any], said: str
+) -> None:
+    kind = load(name)
+    if kind.missing():
+        pytest.skip(str(kind.missing()))
+    with pytest.raises(AdapterError) as caught:
+        make(kind, options)
+    (line,) = str(caught.value).splitlines()
+    assert said in line
+
+
 def test_a_program_that_is_not_there_is_left_out_with_its_mend() -> None:
     with pytest.raises(Unavailable, match="the program nope-nope is not there; npm install nope"):
         make(load("command"), {"argv": ["nope-nope", " {query}"], "install": "npm install nope"})

@@ -48,12 +48,19 @@ class Settings:
         self.fields.finish()
         self.faults.check()
 
+    def wrong(self, *fields: str) -> bool:
+        """Tell whether a fault was found in any of some fields: what only follows is no other."""
+        inside = tuple(f"{field}{mark}" for field in fields for mark in ".[")
+        return any(
+            fault.field in fields or fault.field.startswith(inside) for fault in self.faults.found
+        )
+
     def argv(self, name: str, more: tuple[str, ...] = (), *, optional: bool = False) -> list[str]:
         """Read a program with its arguments."""
         argv = list(self.fields.texts(name, ()) if optional else self.fields.texts(name))
         fields = self.fields
         templates.check(fields, name, argv, more)
-        if not optional and name in fields.data and not argv:
+        if not optional and not argv and not self.wrong(name):
             fields.fault(name, "is empty", mend="write the program and its arguments as a list")
         if argv and templates.placeholders(argv[0]):
             fields.fault(name, "is no program", argv[0], "the first item is the program itself")
