@@ -86,19 +86,28 @@ def parse_yaml(text: str, max_depth: int) -> Any:
         raise YamlError(f"is not YAML ({' '.join(str(error).split())})") from None
 
 
-def item_lines(text: str, field: str, max_depth: int) -> list[int]:
-    """Return the 1-based line at which each item of a top-level list begins.
+def field_lines(text: str, max_depth: int) -> dict[str, int]:
+    """Return the 1-based line of each field and item by its name, as `questions[1].targets[2]`.
 
     The text and the depth are those that `parse_yaml` took.
     """
     loader = _Loader(text)
     loader.max_depth = max_depth
-    root = loader.get_single_node()
-    pairs = root.value if isinstance(root, yaml.MappingNode) else []
-    for key, value in pairs:
-        if key.value == field and isinstance(value, yaml.SequenceNode):
-            return [item.start_mark.line + 1 for item in value.value]
-    return []
+    found: dict[str, int] = {}
+    _note_lines(loader.get_single_node(), "", found)
+    return found
+
+
+def _note_lines(node: Any, name: str, found: dict[str, int]) -> None:
+    inner: list[tuple[str, Any, Any]] = []
+    if isinstance(node, yaml.MappingNode):
+        dot = "." if name else ""
+        inner = [(f"{name}{dot}{key.value}", key, value) for key, value in node.value]
+    elif isinstance(node, yaml.SequenceNode):
+        inner = [(f"{name}[{at}]", item, item) for at, item in enumerate(node.value, start=1)]
+    for place, begins, value in inner:
+        found[place] = begins.start_mark.line + 1
+        _note_lines(value, place, found)
 
 
 def dump_yaml(data: Any) -> str:

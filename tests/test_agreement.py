@@ -138,5 +138,5 @@ def test_files_and_suites_from_the_command_line(
 def test_a_wrong_file_is_told(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
     file.write_text("questions:\n  - id: q\n    question: x\n    targets:\n      - {grade: 7}\n")
-    with pytest.raises(InputError, match=r"a\.yaml:2: questions\[1\]\.targets\[1\]\.grade: '7'"):
+    with pytest.raises(InputError, match=r"a\.yaml:5: q: targets\[1\]\.grade: '7'"):
         agreement(str(file), "tiny")

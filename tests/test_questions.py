@@ -107,10 +107,10 @@ def test_every_fault_comes_at_once_with_its_line_and_what_was_meant(
         built(repository, text, tmp_path)
     faults = [str(one).removeprefix(f"{tmp_path}/") for one in caught.value.faults]
     assert len(faults) == 3
-    assert faults[0].startswith("questions.yaml:2: q1: targets[1]: 'shop/shop.py::totals' is not")
+    assert faults[0].startswith("questions.yaml:8: q1: targets[1]: 'shop/shop.py::totals' is not")
     assert "did you mean shop/shop.py::total?" in faults[0]
     assert "did you mean pay?" in faults[1]
-    assert faults[2].startswith("questions.yaml:13: q2: targets[1]: 'till.py'")
+    assert faults[2].startswith("questions.yaml:16: q2: targets[1]: 'till.py'")
     assert "shop/till.py" in faults[2]
     assert not (tmp_path / "suite").exists()
 
@@ -121,15 +121,22 @@ questions:
     question: where is the tax put on top
     targets:
       - {symbol: totals}
-      - {symbol: pay, grade: "three"}
+      - symbol: pay
+        why: it pays
+        grade: "three"
       - {symbol: Crat, grade: 0}
   - id: q2
     question: how is it paid
     targets:
-      - {symbol: pays, grade: 7}
+      - symbol: pays
+        grade: 7
       - {symbols: total}
       - {why: none}
     not_relevant: [shop/shop.py::totl]
+  - question: of nobody
+    id: 7
+    asked: today
+    targets: [{path: shop/shop.py}]
 """
 
 
@@ -138,16 +145,18 @@ def test_each_fault_stands_alone_and_under_its_own_field(
 ) -> None:
     with pytest.raises(InputError) as caught:
         built(repository, FAULTY, tmp_path)
-    told = [f"{one.field}: {one.problem}" for one in caught.value.faults]
+    told = [f"{one.line}: {one.field}: {one.problem}" for one in caught.value.faults]
     assert told == [
-        "questions[1].targets[2].grade: is not a whole number from 0 to 3",
-        "questions[2].targets[1].grade: is not a whole number from 0 to 3",
-        "questions[2].targets[2].symbols: is not a field here",
-        "questions[2].targets[3].symbol: is missing, and path too",
-        "q1: targets[1]: is not at the snapshot",
-        "q1: targets[3]: is not at the snapshot",
-        "q2: targets[1]: is not at the snapshot",
-        "q2: not_relevant[1]: is not at the snapshot",
+        "8: q1: targets[2].grade: is not a whole number from 0 to 3",
+        "14: q2: targets[1].grade: is not from 0 to 3",
+        "15: q2: targets[2].symbols: is not a field here",
+        "16: q2: targets[3].symbol: is missing, and path too",
+        "19: questions[3].id: is not text",
+        "20: questions[3].asked: is not a field here",
+        "5: q1: targets[1]: is not at the snapshot",
+        "9: q1: targets[3]: is not at the snapshot",
+        "13: q2: targets[1]: is not at the snapshot",
+        "17: q2: not_relevant[1]: is not at the snapshot",
     ]
 
 

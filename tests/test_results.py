@@ -162,7 +162,7 @@ GOOD = {"kind": "answer", "query": "q", "latency_ns": 5}
         ({"kind": "anser"}, "1: kind: '\"anser\"' is not a kind of row"),
         ({"query": "q"}, "1: kind: is missing"),
         ({**GOOD, "status": "fine"}, "1: status: 'fine' is not a status; one of ok, timeout"),
-        ({**GOOD, "latency_ns": -1}, "1: latency_ns: '-1' is not a whole number"),
+        ({**GOOD, "latency_ns": -1}, "1: latency_ns: '-1' is not from 0 to"),
         ({**GOOD, "repeat": -1}, "1: repeat: '-1'"),
         ({**GOOD, "hits": [["a", 1]]}, "1: hits[1]: '[\"a\", 1]' is not a hit"),
         ({**GOOD, "hits": [["a"], ["a", 0, 1]]}, "1: hits[2]:"),

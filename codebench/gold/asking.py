@@ -138,7 +138,7 @@ class _Resolver:
 
     def _target(self, judged: Judged, question: Question) -> Target | None:
         where = f"{question.id}: {judged.field}"
-        path = judged.path or self._path_of(judged.symbol, question.line, where)
+        path = judged.path or self._path_of(judged, where)
         if not path:
             return None
         name = f"{path}::{judged.symbol}" if judged.symbol else path
@@ -146,7 +146,7 @@ class _Resolver:
         if chunk is None and (judged.symbol or path not in self._places.paths):
             self._faults.add(
                 "is not at the snapshot",
-                line=question.line,
+                line=judged.line,
                 field=where,
                 value=name,
                 mend=self._places.near(path, name),
@@ -157,8 +157,9 @@ class _Resolver:
             return Target(path, name, grade)
         return Target(path, name, grade, fingerprint=chunk.fingerprint, masked=chunk.masked)
 
-    def _path_of(self, symbol: str, line: int, where: str) -> str:
+    def _path_of(self, judged: Judged, where: str) -> str:
         """Return the only file that has a symbol; empty where there is none, or several."""
+        symbol = judged.symbol
         chunks = self._places.by_id.values()
         files = sorted({chunk.path for chunk in chunks if chunk.name == symbol})
         if len(files) == 1:
@@ -170,7 +171,7 @@ class _Resolver:
             close = get_close_matches(symbol, {chunk.name for chunk in chunks if chunk.name})
             problem = "is not at the snapshot"
             mend = f"did you mean {' or '.join(close)}?" if close else "name the path too"
-        self._faults.add(problem, line=line, field=where, value=symbol, mend=mend)
+        self._faults.add(problem, line=judged.line, field=where, value=symbol, mend=mend)
         return ""
 
     def _tags(self, question: Question, targets: Sequence[Target]) -> dict[str, str]:

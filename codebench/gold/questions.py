@@ -10,6 +10,8 @@ from codebench.reading import MAX_YAML_DEPTH, Faults, Fields, repeated, yaml_fie
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from codebench.errors import Fault
+
 FIELD = "questions"
 _HIGHEST = 3
 
@@ -24,6 +26,7 @@ class Judged:
         grade: 3, 2, 1, or 0 for a place that looks right and is not.
         why: for people.
         field: where it stands in its question, as `targets[2]`.
+        line: where it begins in its file.
     """
 
     symbol: str
@@ -31,6 +34,7 @@ class Judged:
     grade: int = _HIGHEST
     why: str = ""
     field: str = ""
+    line: int | None = None
 
     @property
     def name(self) -> str:
@@ -68,24 +72,30 @@ def read_questions(path: Path, faults: Faults) -> tuple[Question, ...]:
     Raises:
         InputError: the file cannot be read, or is no such mapping.
     """
-    from codebench.plain_yaml import item_lines  # noqa: PLC0415  # it costs 20 ms
+    from codebench.plain_yaml import field_lines  # noqa: PLC0415  # it costs 20 ms
 
     text = yaml_text(path, faults)
     fields = yaml_fields(text, faults, begins=FIELD)
-    lines = item_lines(text, FIELD, MAX_YAML_DEPTH)
+    fields.lines = field_lines(text, MAX_YAML_DEPTH)
     found: dict[str, Question] = {}
     for item in fields.objects(FIELD):
-        number = int(item.prefix.rpartition("[")[2].partition("]")[0])
-        item.line = lines[number - 1]
+        before = len(faults.found)
         one = _question(item)
         item.finish()
         if one.id in found:
             item.fault("id", f"is also the question of line {found[one.id].line}", one.id)
         found[one.id] = one
+        if one.id:
+            faults.found[before:] = [_by_id(fault, item, one.id) for fault in faults.found[before:]]
     fields.finish()
     if not found and not faults.found:
         faults.add("holds no question", field=FIELD)
     return tuple(found.values())
+
+
+def _by_id(fault: Fault, item: Fields, name: str) -> Fault:
+    """Name a question in a fault as all later ones do: by its ID."""
+    return fault._replace(field=f"{name}: {fault.field.removeprefix(item.prefix)}")
 
 
 def _question(fields: Fields) -> Question:
@@ -100,7 +110,7 @@ def _question(fields: Fields) -> Question:
     elif fields.data.get("targets") == []:
         fields.fault("targets", "is empty", mend="name what answers the question")
     texts = fields.texts("not_relevant", ())
-    zeros = [_zero(one, f"not_relevant[{number}]") for number, one in enumerate(texts, start=1)]
+    zeros = [_zero(one, number, fields) for number, one in enumerate(texts, start=1)]
     zeros += [one for one in places if not one.grade]
     names = [one.name for one in [*(one for one in places if one.grade), *zeros]]
     for twice in repeated(names):
@@ -119,7 +129,6 @@ def _question(fields: Fields) -> Question:
 
 def _judged(question: Fields, fields: Fields) -> Judged | None:
     """Read a place; None where what names it is wrong, so that nobody looks for it."""
-    fields.line = question.line
     found = fields.faults.found
     before = len(found)
     grade = fields.integer("grade", _HIGHEST, low=0, high=_HIGHEST)
@@ -132,6 +141,7 @@ def _judged(question: Fields, fields: Fields) -> Judged | None:
         grade=grade,
         why=fields.text("why", ""),
         field=fields.prefix.removeprefix(question.prefix).rstrip("."),
+        line=fields.line,
     )
     fields.finish()
     if len(found) == before and not judged.name:
@@ -139,6 +149,8 @@ def _judged(question: Fields, fields: Fields) -> Judged | None:
     return judged if len(found) == before else None
 
 
-def _zero(text: str, field: str) -> Judged:
+def _zero(text: str, number: int, question: Fields) -> Judged:
     path, _, symbol = text.partition("::")
-    return Judged(symbol, path, 0, field=field)
+    field = f"not_relevant[{number}]"
+    line = question.lines.get(question.prefix + field, question.line)
+    return Judged(symbol, path, 0, field=field, line=line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codebench.reading.words import is_text, near, shown
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from codebench.reading.faults import Faults
 
 _REQUIRED: Any = object()
+_NO_LINES: Mapping[str, int] = MappingProxyType({})
 
 
 class Fields:
@@ -20,20 +22,37 @@ class Fields:
 
     A wrong field yields its default (or an empty value of its kind), so that reading goes on
     and every fault is found. `finish` reports the fields that nobody asked for.
+
+    Args:
+        data: the mapping.
+        faults: told what is wrong in it.
+        line: where it begins in its file; None where that is not known.
+        prefix: stands before the name of each field, as `targets[1].`.
+        lines: the line of each field and item by its full name, as `targets[1].grade`; empty
+            where only `line` is known.
     """
 
     def __init__(
-        self, data: Mapping[str, Any], faults: Faults, *, line: int | None = None, prefix: str = ""
+        self,
+        data: Mapping[str, Any],
+        faults: Faults,
+        *,
+        line: int | None = None,
+        prefix: str = "",
+        lines: Mapping[str, int] = _NO_LINES,
     ) -> None:
         self.data = data
         self.faults = faults
         self.line = line
         self.prefix = prefix
+        self.lines = lines
         self.known: set[str] = set()
 
     def fault(self, field: str, problem: str, value: str = "", mend: str = "") -> None:
         """Remember that a field is wrong."""
-        self.faults.add(problem, line=self.line, field=self.prefix + field, value=value, mend=mend)
+        name = self.prefix + field
+        line = self.lines.get(name, self.line)
+        self.faults.add(problem, line=line, field=name, value=value, mend=mend)
 
     def take(self, field: str, default: Any = _REQUIRED) -> Any:
         """Return a field's raw value; without a default a missing one is a fault."""
@@ -81,8 +100,11 @@ class Fields:
         value = self.take(field, default)
         if value is _REQUIRED:
             return low
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        if isinstance(value, bool) or not isinstance(value, int):
             self.fault(field, f"is not a whole number from {low} to {high}", shown(value))
+            return low
+        if not low <= value <= high:
+            self.fault(field, f"is not from {low} to {high}", shown(value))
             return low
         return value
 
@@ -137,7 +159,8 @@ class Fields:
             place = f"{field}[{number}]"
             if isinstance(value, dict) and all(isinstance(key, str) for key in value):
                 prefix = f"{self.prefix}{place}."
-                yield Fields(value, self.faults, line=self.line, prefix=prefix)
+                line = self.lines.get(self.prefix + place, self.line)
+                yield Fields(value, self.faults, line=line, prefix=prefix, lines=self.lines)
             else:
                 self.fault(place, "is not an object", shown(value))
 
