@@ -220,6 +220,44 @@ def test_a_symbol_of_several_files_needs_its_path(repository: Repository, tmp_pa
         built(repository, GOOD, tmp_path)
 
 
+def test_a_method_without_its_class_is_offered_with_each_that_has_it(
+    repository: Repository, tmp_path: Path
+) -> None:
+    other = (
+        "def test_add():\n    return 1\n\n\nclass Basket:\n    def add(self):\n        return 2\n"
+    )
+    repository.commit("Another", {"shop/basket.py": other})
+    with pytest.raises(InputError) as caught:
+        built(repository, GOOD.replace("symbol: pay", "symbol: add"), tmp_path)
+    assert str(caught.value).endswith("; did you mean Basket.add or Cart.add?")
+    text = GOOD.replace("symbol: total, path: shop/shop.py", "symbol: add, path: shop/shop.py")
+    with pytest.raises(InputError, match=r"mean shop/shop.py::Cart.add or shop/basket.py::Basket"):
+        built(repository, text, tmp_path)
+
+
+def test_a_symbol_may_be_written_behind_its_path(repository: Repository, tmp_path: Path) -> None:
+    plain = built(repository, GOOD, tmp_path)
+    text = GOOD.replace("symbol: pay", 'symbol: "shop/till.py::pay"')
+    text = text.replace("symbol: total,", 'symbol: "shop/shop.py::total",')
+    assert built(repository, text, tmp_path).queries == plain.queries
+    with pytest.raises(InputError, match=r"'shop/till.py::pya' is .* mean shop/till.py::pay\?$"):
+        built(repository, text.replace("py::pay", "py::pya"), tmp_path)
+    with pytest.raises(InputError, match=r"'shop/tlil.py::pay' is .* mean shop/till.py::pay\?$"):
+        built(repository, text.replace("till.py::pay", "tlil.py::pay"), tmp_path)
+
+
+@pytest.mark.parametrize("lines", [":6-9", ":9", "#L6-L9"])
+def test_lines_are_no_target(lines: str, repository: Repository, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        built(
+            repository, GOOD.replace("path: shop/till.py", f"path: 'shop/shop.py{lines}'"), tmp_path
+        )
+    (fault,) = caught.value.faults
+    assert fault.problem.startswith("names lines, which move")
+    assert fault.mend.startswith("path: shop/shop.py, symbol: Cart")
+    assert "Cart.add" in fault.mend
+
+
 def test_from_the_command_line_in_all_formats(
     repository: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codebench.corpus.installed import is_installed, open_installed
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from codebench.model import Corpus, Related
 
 QUESTIONS_FILE = "questions.yaml"
+_LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?", re.DOTALL)
 
 
 def build_from_questions(
@@ -138,6 +140,9 @@ class _Resolver:
 
     def _target(self, judged: Judged, question: Question) -> Target | None:
         where = f"{question.id}: {judged.field}"
+        judged = self._parted(judged)
+        if self._names_lines(judged, where):
+            return None
         path = judged.path or self._path_of(judged, where)
         if not path:
             return None
@@ -157,6 +162,33 @@ class _Resolver:
             return Target(path, name, grade)
         return Target(path, name, grade, fingerprint=chunk.fingerprint, masked=chunk.masked)
 
+    def _parted(self, judged: Judged) -> Judged:
+        """Take `path::symbol`, as codebench prints it, where a symbol alone is asked for."""
+        path, found, symbol = judged.symbol.partition("::")
+        if found and path in self._places.paths and judged.path in {"", path}:
+            return replace(judged, path=path, symbol=symbol)
+        return judged
+
+    def _names_lines(self, judged: Judged, where: str) -> bool:
+        """Tell whether a path ends in lines, as `a.py:41-90`; that is a fault."""
+        found = _LINES.fullmatch(judged.path)
+        if (
+            not found
+            or judged.path in self._places.paths
+            or found["path"] not in self._places.paths
+        ):
+            return False
+        first = int(found["first"])
+        held = self._places.in_lines(found["path"], first, int(found["last"] or first))
+        self._faults.add(
+            "names lines, which move; a target is a symbol or a whole file",
+            line=judged.line,
+            field=where,
+            value=judged.path,
+            mend=f"path: {found['path']}" + (f", symbol: {held}" if held else ""),
+        )
+        return True
+
     def _path_of(self, judged: Judged, where: str) -> str:
         """Return the only file that has a symbol; empty where there is none, or several."""
         symbol = judged.symbol
@@ -168,9 +200,10 @@ class _Resolver:
             problem = f"is in {len(files)} files"
             mend = f"add the path: {', '.join(files[:5])}"
         else:
-            close = get_close_matches(symbol, {chunk.name for chunk in chunks if chunk.name})
             problem = "is not at the snapshot"
-            mend = f"did you mean {' or '.join(close)}?" if close else "name the path too"
+            path = symbol.partition("::")[0] if "::" in symbol and "/" in symbol else ""
+            near = self._places.near(path, symbol) if path else ""
+            mend = near or self._places.symbols_near(symbol)
         self._faults.add(problem, line=judged.line, field=where, value=symbol, mend=mend)
         return ""
 

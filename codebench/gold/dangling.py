@@ -63,6 +63,22 @@ class Places:
                 return f"{words} {_some(one.id for one in found)}"
         return self.near(target.path, target.chunk)
 
+    def symbols_near(self, symbol: str) -> str:
+        """Say which names are meant by one that no file has: those that end like it before all."""
+        equal = sorted({one.name for one in self._by["name"].get(_last(symbol), [])})
+        names = {chunk.name for chunk in self.by_id.values() if chunk.name}
+        meant = equal or get_close_matches(symbol, sorted(names), _MOST)
+        return f"did you mean {_some(meant)}?" if meant else "name the path too"
+
+    def in_lines(self, path: str, first: int, last: int) -> str:
+        """Say which symbols of a file lie in its lines."""
+        found = [
+            one.name
+            for one in self.paths[path].chunks
+            if one.name and any(start <= last and first <= end for start, end in one.spans)
+        ]
+        return _some(found)
+
     def near(self, path: str, name: str) -> str:
         """Say which places have a name like one that is not there."""
         symbol = name.removeprefix(path).removeprefix("::")
@@ -70,6 +86,7 @@ class Places:
             return self._near_path(path, symbol)
         own = [chunk.id.removeprefix(path).removeprefix("::") for chunk in self.paths[path].chunks]
         there = [one.id for one in self._by["name"].get(_last(symbol), []) if symbol]
+        there.sort(key=lambda one: not one.startswith(f"{path}::"))
         close = [f"{path}::{one}" for one in get_close_matches(symbol, filter(None, own), _MOST)]
         named = list(dict.fromkeys([*there, *close]))
         if named:
