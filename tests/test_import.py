@@ -97,7 +97,7 @@ def test_a_coir_folder_is_imported_run_and_scored_as_ir_measures_does(
     assert main(["suite", "import", "beir", str(coir(tmp_path / "data")), "-o", str(suite)]) == 0
     told = capsys.readouterr().out
     assert "30 queries, 33 targets, 63 documents" in told
-    assert "1 queries have no relevant document" in told
+    assert "without a relevant document, and left out: 1 query" in told
     assert "1 judged documents are not in the corpus" in told
     assert "held NUL" in told
     read = read_suite(suite)

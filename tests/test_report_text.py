@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from codebench.measures.names import PRIMARY, parse
 from codebench.measures.statistics import Figure
+from codebench.reading import counted
 from codebench.report.summary import funnel_line
 from codebench.report.text import (
-    counted,
     csv_text,
     escaped,
     figure_cell,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codebench.errors import NothingMeasured
 from codebench.gold.dangling import Places
+from codebench.reading import counted
 
 if TYPE_CHECKING:
     from codebench.model import Corpus, Query, Suite
@@ -36,11 +37,12 @@ def fitted(suite: Suite, corpus: Corpus) -> tuple[Suite, tuple[str, ...]]:
         len(query.targets) - len(now.targets)
         for query, now in zip(suite.queries, kept, strict=True)
     )
-    notes = [f"asked of {suite.repository} of {version}: {len(corpus.tables)} files"]
+    notes = [f"asked of {suite.repository} of {version}: {counted(len(corpus.tables), 'file')}"]
     if missing:
         notes.append(
-            f"{missing} targets that {version} lacks were left out, and with them "
-            f"{len(suite.queries) - len(queries)} of {len(suite.queries)} queries"
+            f"left out, as {version} lacks them: {counted(missing, 'target')}, and with them "
+            f"{len(suite.queries) - len(queries)} of "
+            f"{counted(len(suite.queries), 'query', 'queries')}"
         )
     recipe = {**suite.recipe, "python": platform.python_version()}
     made = replace(suite, corpus_digest=corpus.digest, queries=queries, recipe=recipe)

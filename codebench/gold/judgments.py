@@ -12,6 +12,7 @@ from codebench.gold.folders import check_free, whole
 from codebench.gold.topics import read_documents, read_topics
 from codebench.gold.workshop import workshop
 from codebench.model import Query, Suite, Target
+from codebench.reading import counted
 from codebench.suite import write_suite
 from codebench.trec import beir_documents, read_beir, read_qrels
 
@@ -190,9 +191,9 @@ def _left_out(read: _Read, queries: tuple[Query, ...]) -> list[str]:
     silent = [name for name in left if not read.texts.get(name, "").strip()]
     lines = []
     if silent:
-        lines.append(f"{len(silent)} judged queries have no text and were left out")
+        judged = counted(len(silent), "judged query", "judged queries")
+        lines.append(f"without a text, and left out: {judged}")
     if len(left) > len(silent):
-        lines.append(
-            f"{len(left) - len(silent)} queries have no relevant document and were left out"
-        )
+        more = counted(len(left) - len(silent), "query", "queries")
+        lines.append(f"without a relevant document, and left out: {more}")
     return lines

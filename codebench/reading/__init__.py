@@ -25,7 +25,16 @@ from codebench.reading.records import (
     yaml_text,
 )
 from codebench.reading.strict_json import MAX_JSON_DEPTH, parse_json
-from codebench.reading.words import alike, is_name, is_text, near, plain_line, repeated, shown
+from codebench.reading.words import (
+    alike,
+    counted,
+    is_name,
+    is_text,
+    near,
+    plain_line,
+    repeated,
+    shown,
+)
 
 __all__ = [
     "MAX_FAULTS",
@@ -37,6 +46,7 @@ __all__ = [
     "Fields",
     "alike",
     "beside",
+    "counted",
     "is_file",
     "is_folder",
     "is_inside",

@@ -1,4 +1,4 @@
-"""Words about what somebody else wrote: near names, values and lines fit to be shown."""
+"""Words about what somebody else wrote: near names, counts, values and lines fit to be shown."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ def alike(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     swapped = [one for one in names if sorted(one.casefold()) == letters]
     close = difflib.get_close_matches(name, names, n=most, cutoff=0.6)
     return list(dict.fromkeys([*swapped, *close]))[:most]
+
+
+def counted(count: int | str, one: str, many: str = "") -> str:
+    """Return how many, as `1 line` or `2 lines`; `many` is for what takes no s."""
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def repeated(names: Iterable[Any]) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codebench.reading import plain_line
-from codebench.report.text import queries
+from codebench.report.text import counted, queries
 from codebench.results.tally import UNKNOWN
 from codebench.runner.validate import CLIPPED, CUT
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from codebench.results.tally import Tally
 
 _MENDED = {
-    UNKNOWN: "{hits} in {answers} of {good} answers are in no file of the corpus{first}",
-    CUT: "{hits} beyond the depth were cut off, in {answers} of {good} answers",
-    CLIPPED: "{hits} with lines beyond their file were clipped, in {answers} of {good} answers",
+    UNKNOWN: "in {answers} {are} in no file of the corpus{first}",
+    CUT: "beyond the depth {were} cut off, in {answers}",
+    CLIPPED: "with lines beyond {their} file {were} clipped, in {answers}",
 }
 _FEWEST = 3
 """Answers that must be alike before that is no chance."""
@@ -31,22 +31,18 @@ def oddity_notes(one: Scored) -> list[str]:
         return []
     notes = []
     if tally.empty == tally.good:
-        notes.append(f"its answers to all {queries(tally.good)} are empty")
+        alone = "its only answer is empty"
+        many = f"its answers to all {queries(tally.good)} are empty"
+        notes.append(alone if tally.good == 1 else many)
     elif tally.alike == tally.good >= _FEWEST:
         notes.append(f"the same hits for all {queries(tally.good)}")
     if tally.astray:
-        notes.append(
-            f"{tally.astray} of {tally.good} answers name only files that are not in the "
-            f"corpus{_first(tally)}"
-        )
+        name = "names" if tally.astray == 1 else "name"
+        astray = _of(tally.astray, tally.good)
+        notes.append(f"{astray} {name} only files that are not in the corpus{_first(tally)}")
     notes += [
-        words.format(
-            hits=_hits(tally.hits[kind]),
-            answers=tally.answers[kind],
-            good=tally.good,
-            first=_first(tally),
-        )
-        for kind, words in _MENDED.items()
+        _mended(tally, kind)
+        for kind in _MENDED
         if kind in tally.hits and not (kind == UNKNOWN and _all_astray(tally))
     ]
     return [f"{one.name}: {note}" for note in notes]
@@ -83,5 +79,14 @@ def _first(tally: Tally) -> str:
     return f" (first: {path}{f' is {meant} in the corpus' if meant else ''})"
 
 
-def _hits(count: int) -> str:
-    return f"{count} hit" if count == 1 else f"{count} hits"
+def _mended(tally: Tally, kind: str) -> str:
+    """Return how often something was mended, in words that fit one hit, too."""
+    hits = tally.hits[kind]
+    are, were, their = ("is", "was", "its") if hits == 1 else ("are", "were", "their")
+    answers, first = _of(tally.answers[kind], tally.good), _first(tally)
+    words = _MENDED[kind].format(answers=answers, first=first, are=are, were=were, their=their)
+    return f"{counted(hits, 'hit')} {words}"
+
+
+def _of(count: int, good: int) -> str:
+    return f"{count} of {counted(good, 'answer')}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codebench.measures.names import parse
+from codebench.reading import counted
 from codebench.report import hits as words
 from codebench.report.columns import beside, wrapped
 from codebench.report.data import finite
 from codebench.report.text import (
     NONE,
-    counted,
     escaped,
     json_text,
     milliseconds,

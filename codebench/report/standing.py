@@ -34,7 +34,10 @@ def standing_notes(scored: ScoredRun, leading: Mapping[str, Leaders]) -> list[st
     own = [one.name for one in scored.retrievers if one.evaluation and not one.floor]
     found = leading.get(str(measure))
     notes = [_best(measure, found, own)] if found else []
+    answered = [one.name for one in scored.retrievers if one.answered]
     for name in own:
+        if name not in answered:
+            continue  # its failures are told; what they cost is no finding
         floor = _beaten_by(measure, values, name)
         if floor:
             notes.append(
@@ -48,7 +51,7 @@ def _alike(scored: ScoredRun) -> list[str]:
     """Say which retrievers have the same values everywhere: it is so, and no fault."""
     own: dict[bytes, list[str]] = {}
     for one in scored.retrievers:
-        if one.evaluation and not one.floor:
+        if one.evaluation and one.answered and not one.floor:
             own.setdefault(one.evaluation.table.tobytes(), []).append(one.name)
     return [
         f"{', '.join(names[:-1])} and {names[-1]} score the same on every query"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from codebench.gold.age import age_notes, dates
 from codebench.gold.building import total_funnel
-from codebench.gold.target import age_notes
 from codebench.report.summary import funnel_line
 from codebench.report.text import escaped, json_text, lines, queries, table
 
@@ -39,15 +38,29 @@ def previewed(funnels: Mapping[str, Mapping[str, int]], form: str) -> str:
     return f"{shown}\n\n{lines(notes, markdown=markdown)}"
 
 
-def built(members: Sequence[Built], folder: Path, form: str, more: Sequence[str] = ()) -> str:
-    """Return what was built, and more lines about it, as `table`, `markdown` or `json`."""
+def built(
+    members: Sequence[Built],
+    folder: Path,
+    form: str,
+    more: Sequence[str] = (),
+    commands: Sequence[str] = (),
+) -> str:
+    """Return what was built as `table`, `markdown` or `json`.
+
+    Args:
+        members: one for each snapshot.
+        folder: where the suite is.
+        form: of these three.
+        more: lines about it.
+        commands: what would ask younger code, where a snapshot is old.
+    """
     if form == "json":
-        data = {"folder": str(folder), "members": [_as_data(one) for one in members]}
+        data = {"folder": str(folder), "members": [_as_data(one, commands) for one in members]}
         return json_text(data | ({"notes": list(more)} if more else {}))
     markdown = form == "markdown"
     count = sum(len(one.suite.queries) for one in members)
     funnel = total_funnel([dict(one.suite.funnel) for one in members])
-    notes = [_snapshots(members), funnel_line(funnel), *more, *_warnings(members)]
+    notes = [_snapshots(members), funnel_line(funnel), *more, *_warnings(members, commands)]
     blocks = [f"{escaped(str(folder), markdown=markdown)}: {queries(count)}"]
     if 1 < len(members) <= _MAX_ROWS:
         headers = ["member", "snapshot", "of", "newest query", "queries"]
@@ -59,8 +72,8 @@ def built(members: Sequence[Built], folder: Path, form: str, more: Sequence[str]
     return ("\n\n" if markdown or len(blocks) > 3 else "\n").join(blocks)
 
 
-def _as_data(one: Built) -> dict[str, Any]:
-    snapshot, newest = _dates(one)
+def _as_data(one: Built, commands: Sequence[str]) -> dict[str, Any]:
+    snapshot, newest = dates(one.suite, one.age_seconds)
     return {
         "member": one.member,
         "name": one.suite.name,
@@ -71,12 +84,17 @@ def _as_data(one: Built) -> dict[str, Any]:
         "age_days": round(one.age_seconds / _DAY, 1),
         "queries": len(one.suite.queries),
         "funnel": dict(one.suite.funnel),
-        "warnings": list(age_notes(one.age_seconds)),
+        "warnings": list(age_notes(one.suite, one.age_seconds, commands)),
     }
 
 
 def _row(one: Built) -> list[str]:
-    return [one.member, one.suite.snapshot[:12], *_dates(one), str(len(one.suite.queries))]
+    return [
+        one.member,
+        one.suite.snapshot[:12],
+        *dates(one.suite, one.age_seconds),
+        str(len(one.suite.queries)),
+    ]
 
 
 def _snapshots(members: Sequence[Built]) -> str:
@@ -84,31 +102,25 @@ def _snapshots(members: Sequence[Built]) -> str:
     days = max(one.age_seconds for one in members) / _DAY
     if len(members) == 1:
         (one,) = members
-        snapshot, newest = _dates(one)
+        snapshot, newest = dates(one.suite, one.age_seconds)
         return (
             f"snapshot {one.suite.snapshot[:12]} of {snapshot}; the newest query is of {newest}, "
             f"{_days(days)} later"
         )
-    dates = sorted(_dates(one)[0] for one in members)
+    days_of = sorted(dates(one.suite, one.age_seconds)[0] for one in members)
     return (
-        f"{len(members)} snapshots of {dates[0]} to {dates[-1]}; no query is more than "
+        f"{len(members)} snapshots of {days_of[0]} to {days_of[-1]}; no query is more than "
         f"{_days(days)} younger than the code that it is asked of"
     )
 
 
-def _warnings(members: Sequence[Built]) -> list[str]:
-    return [
-        f"warning: {f'{one.member}: ' if one.member else ''}{note}"
-        for one in members
-        for note in age_notes(one.age_seconds)
-    ][:_MAX_ROWS]
-
-
-def _dates(one: Built) -> tuple[str, str]:
-    """Return the days (UTC) of the snapshot and of its newest query."""
-    newest = max(datetime.fromisoformat(query.time) for query in one.suite.queries)
-    snapshot = newest - timedelta(seconds=one.age_seconds)
-    return f"{snapshot:%Y-%m-%d}", f"{newest:%Y-%m-%d}"
+def _warnings(members: Sequence[Built], commands: Sequence[str]) -> list[str]:
+    """Return a warning for each old snapshot; the first says what to do."""
+    found: list[str] = []
+    for one in members:
+        for note in age_notes(one.suite, one.age_seconds, () if found else commands):
+            found.append(f"warning: {f'{one.member}: ' if one.member else ''}{note}")
+    return found[:_MAX_ROWS]
 
 
 def _days(count: float) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codebench.report.text import counted, escaped, json_text, lines, queries
+from codebench.reading import counted
+from codebench.report.text import escaped, json_text, lines, queries
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,9 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from codebench.reading import counted
 from codebench.report.summary import funnel_line
-from codebench.report.text import counted, escaped, json_text, lines, queries
+from codebench.report.text import escaped, json_text, lines, queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

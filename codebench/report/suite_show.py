@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codebench.report.text import counted, escaped, json_text, printable
+from codebench.reading import counted
+from codebench.report.text import escaped, json_text, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

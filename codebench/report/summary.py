@@ -8,6 +8,7 @@ from codebench.evaluation import aggregate
 from codebench.judging.scoring import leaders
 from codebench.measures.names import TOKENS
 from codebench.measures.statistics import FEW
+from codebench.reading import counted
 from codebench.report.data import answer_counts, run_data
 from codebench.report.label_source import label_notes
 from codebench.report.measuring import load_table, measuring_notes, updates_table
@@ -16,7 +17,6 @@ from codebench.report.standing import standing_notes
 from codebench.report.sweeps import sweeps_data, sweeps_text
 from codebench.report.text import (
     NONE,
-    counted,
     escaped,
     figure_cell,
     json_text,

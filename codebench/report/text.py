@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from codebench.reading import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -44,11 +46,6 @@ _TAGS = {
 def tag_words(tag: str) -> str:
     """Return what the values of a tag mean, where a suite's builder set it; else nothing."""
     return _TAGS.get(tag, "")
-
-
-def counted(count: int | str, one: str, many: str = "") -> str:
-    """Return how many, as `1 line` or `2 lines`; `many` is for what takes no s."""
-    return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
 def queries(count: int) -> str:

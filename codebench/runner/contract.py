@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+from codebench.reading import counted
 from codebench.results.tally import UNKNOWN, meant_path
 from codebench.runner.validate import CUT
 
@@ -180,7 +181,7 @@ def _finds(record: Record) -> Item:
     if not found:
         asked = f"{len(answered)} questions, names of the corpus among them, found nothing"
         return Item(name, "failed", asked)
-    return Item(name, "passed", f"{found} of {len(answered)} questions")
+    return Item(name, "passed", f"{found} of {counted(len(answered), 'question')}")
 
 
 def _shell(record: Record) -> Item:
@@ -208,7 +209,7 @@ def _lines(record: Record) -> Item:
     if len(named) >= 3 and above == len(named):
         return Item(name, "failed", f"all {above} hits with a symbol start a line above it")
     by_name = f", {len(named)} checked by their symbols" if named else ""
-    return Item(name, "passed", f"{len(ranged)} places with lines{by_name}")
+    return Item(name, "passed", f"{counted(len(ranged), 'place')} with lines{by_name}")
 
 
 def _starts(tables: Mapping[str, FileTable]) -> dict[tuple[str, str], int]:
@@ -249,7 +250,7 @@ def _paths(record: Record) -> Item:
     paths = {hit.path for one in record.good() for hit in one.answer.hits}
     if not paths:
         return Item(name, "not judged", "nothing was found")
-    return Item(name, "passed", f"{len(paths)} files found")
+    return Item(name, "passed", f"{counted(len(paths), 'file')} found")
 
 
 def _depths(record: Record) -> Item:
@@ -289,11 +290,20 @@ def _twice(record: Record, name: str, turn: int, problem: str) -> Item:
     again = [one for one in record.of(PLAIN) if one.turn == turn]
     if not again:
         return Item(name, "not judged", "nothing was asked")
-    other = [one.text for one in again if _differ(one, first[one.text])]
+    answered = [one for one in again if "ok" in (one.answer.status, first[one.text].answer.status)]
+    other = [one.text for one in answered if _differ(one, first[one.text])]
     if other:
         what = f"{len(other)} of {len(again)} answers are others, first of {_shown(other[0])}"
         return Item(name, "failed", what)
-    return Item(name, "passed", f"{len(again)} answers are the same")
+    few = _few(len(answered), len(again))
+    if few:
+        return Item(name, "not judged", few)
+    return Item(name, "passed", f"{len(answered)} answers are the same")
+
+
+def _few(answered: int, asked: int) -> str:
+    """Say that most questions were not answered, so that nothing follows from the others."""
+    return f"{answered} of {asked} questions were answered" if 2 * answered < asked else ""
 
 
 def _differ(one: Probe, other: Probe) -> bool:
@@ -318,6 +328,9 @@ def _latency(record: Record) -> Item:
     plain = [one for one in record.of(PLAIN) if one.answer.latency_ns is not None]
     if not plain:
         return Item(name, "not judged", "nothing was timed")
+    few = _few(sum(one.answer.status == "ok" for one in plain), len(record.of(PLAIN)))
+    if few:
+        return Item(name, "not judged", few)
     inside = median(one.answer.latency_ns or 0 for one in plain)
     beyond = median(one.wall_ns - (one.answer.latency_ns or 0) for one in plain)
     shown = f"p50 {inside / 1e6:.2f} ms"

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from codebench.judging.contest import BEST, contest
+from codebench.reading import counted
 from codebench.report.contest import contest_cells
 from codebench.report.page import bars, charts, tables
 from codebench.report.page import markup as mk
@@ -15,7 +16,7 @@ from codebench.report.page.board import board as board_of
 from codebench.report.page.choice import BUDGET_MS, choice_for, choices
 from codebench.report.page.listing import Listing, embedded
 from codebench.report.summary import run_notes
-from codebench.report.text import counted, queries
+from codebench.report.text import queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
