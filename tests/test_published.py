@@ -101,7 +101,7 @@ def test_wrong_recipes_are_told(
     file = recipe(tmp_path, repository, **changes)
     assert main(["suite", "build", "--recipe", str(file), *folder]) == 2
     err = capsys.readouterr().err
-    for problem in ("is no full commit ID", "is no URL", "whole number from 1", "did you mean"):
+    for problem in ("is no full commit ID", "is no URL", "is not from 1 to", "did you mean"):
         assert problem in err
     file = recipe(tmp_path, repository, tip="0" * 40)
     words = ["suite", "build", str(repository.path), "--recipe", str(file), *folder]
