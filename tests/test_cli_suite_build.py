@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,10 @@ import pytest
 
 from codebench.cli.main import main
 from codebench.cli.progress import Progress
+from codebench.cli.tree import parsers
+from codebench.cli.younger import younger
+from codebench.gold.recipe import Recipe
+from codebench.gold.target import open_target
 from codebench.suite import members_of, read_suite
 from tests.repositories import DAY, EPOCH, Repository, grown
 
@@ -336,8 +341,49 @@ def test_an_old_snapshot_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixt
         {"shop/clock.py": clock.replace("42", "43")},
         time=EPOCH + 4 * YEAR,
     )
-    out = built(capsys, repository.path, "-o", "old")
-    assert "warning: the newest query is 4.0 years younger than the snapshot" in out
+    out = built(capsys, repository.path, "-o", "old", "--include", "*.py")
+    warning = (
+        "warning: the newest query is 4.0 years younger than the snapshot of 2020-09-15 (UTC); its "
+        "code may have little in common with the questions; for younger code: codebench suite build"
+    )
+    epochs = f"{repository.path} '--include=*.py' --mode epochs=4 --max-queries 200 -o old --force"
+    assert f"{warning} {epochs}\n" in out
+    (opened,) = open_target(str(repository.path), Recipe(), lambda *_: None)
+    assert opened.notes == (f"{warning} {repository.path} --mode epochs=4 -o suites/NAME",)
+
+
+@pytest.mark.parametrize(
+    ("given", "queries", "ways"),
+    [
+        ("", 200, ["--max-queries 100", "--mode epochs=4 --max-queries 200"]),
+        ("--snapshot HEAD", 19, ["--mode epochs=4 --max-queries 200"]),
+        (
+            "--mode epochs=60 --max-queries 90",
+            81,
+            ["--mode epochs=60 --max-queries 40", "--mode epochs=100 --max-queries 90"],
+        ),
+        (
+            "--pull-requests --mask-leaks --text long --since 2020-09-18 --exclude=a",
+            20,
+            ["--max-queries 10", "--mode epochs=4 --max-queries 200"],
+        ),
+    ],
+)
+def test_what_asks_younger_code_is_a_call_that_can_be_made(
+    given: str, queries: int, ways: list[str]
+) -> None:
+    parser = parsers()["suite build"]
+    asked = parser.parse_args([".", *given.split(), "-o", "suites/x y"])
+    kept = {name: vars(asked)[name] for name in ("pull_requests", "text", "since", "exclude")}
+    found = younger(asked, queries, 100)
+    assert len(found) == len(ways)
+    for call, way in zip(found, ways, strict=True):
+        words = shlex.split(call)
+        assert f" {way} -o 'suites/x y' --force" in call
+        again = parser.parse_args(words[3:])
+        assert words[:3] == ["codebench", "suite", "build"]
+        assert {name: vars(again)[name] for name in kept} == kept
+        assert (again.repositories, again.snapshot) == (["."], "")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,8 @@ def run(arguments: argparse.Namespace) -> int:
         return build_by_log(arguments, _recipe(arguments).rules)
     if not arguments.repositories:
         raise UsageError("REPOSITORY: name at least one, as `.`; or add --recipe")
-    from codebench.gold import building  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.cli.younger import younger  # noqa: PLC0415  # wrong words fail before imports
+    from codebench.gold import building  # noqa: PLC0415
     from codebench.report import suite as report  # noqa: PLC0415
 
     recipe = _recipe(arguments)
@@ -170,7 +171,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         show(report.previewed(funnels, arguments.format), arguments.format)
     else:
-        print(report.built(built, arguments.output, arguments.format))
+        ways = younger(arguments, sum(len(one.suite.queries) for one in built), _MAX_EPOCHS)
+        print(report.built(built, arguments.output, arguments.format, commands=ways))
     return 0
 
 

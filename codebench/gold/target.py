@@ -7,6 +7,7 @@ then mined.
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from codebench.corpus.directory import open_directory
 from codebench.corpus.installed import is_installed, open_installed
 from codebench.corpus.rules import SnapshotRules
 from codebench.errors import SuiteError
+from codebench.gold.age import age_notes, fewer
 from codebench.gold.fitting import fitted
 from codebench.gold.mine import mine
 from codebench.gold.recency import last_changes
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from codebench.gold.recipe import Recipe
     from codebench.gold.workshop import Progress, Source, Workshop
     from codebench.model import Corpus, Suite
-
-_OLD_SECONDS = 3 * 365 * 86400
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def open_target(
         folder = suite_folder(target)
         if folder is None:
             with shop.repository(target) as source:
-                return _mined(source, recipe)
+                return _mined(source, recipe, target)
         members = members_of(folder)
         several = name_of_suite(folder) if members[0][0] else ""
         return tuple(open_suite(place, shop, several, member) for member, place in members)
@@ -150,10 +150,13 @@ def rules_of(suite: Suite) -> SnapshotRules:
         raise SuiteError(f"{suite.name}: recipe.corpus: {error}") from None
 
 
-def _mined(source: Source, recipe: Recipe) -> tuple[Opened, ...]:
+def _mined(source: Source, recipe: Recipe, target: str) -> tuple[Opened, ...]:
     if recipe.snapshot:
         recipe = replace(recipe, snapshot=source.commit(recipe.snapshot))
     found = mine(name_of(source), source.tip(), recipe, source)
+    named, count = shlex.quote(target), fewer(sum(len(one.suite.queries) for one in found))
+    commands = [f"codebench run {named} --max-queries {count}"] if count else []
+    commands.append(f"codebench suite build {named} --mode epochs=4 -o suites/NAME")
     return tuple(
         Opened(
             name_of(source) if len(found) > 1 else "",
@@ -161,20 +164,7 @@ def _mined(source: Source, recipe: Recipe) -> tuple[Opened, ...]:
             one.suite,
             one.corpus,
             last_changes(source.shadow, source.labeller, one.suite.snapshot, one.corpus),
-            tuple(f"warning: {note}" for note in age_notes(one.age_seconds)),
+            tuple(f"warning: {note}" for note in age_notes(one.suite, one.age_seconds, commands)),
         )
         for one in found
     )
-
-
-def age_notes(seconds: int) -> tuple[str, ...]:
-    """Return a warning where the newest query is much younger than its snapshot."""
-    if seconds <= _OLD_SECONDS:
-        return ()
-    years = seconds / (365 * 86400)
-    note = (
-        f"the newest query is {years:.1f} years younger than the snapshot; its code may have "
-        "little in common with the questions (choose a newer --snapshot, fewer --max-queries, or "
-        "a suite of epochs)"
-    )
-    return (note,)

@@ -118,8 +118,8 @@ def _warnings(members: Sequence[Built], commands: Sequence[str]) -> list[str]:
     """Return a warning for each old snapshot; the first says what to do."""
     found: list[str] = []
     for one in members:
-        for note in age_notes(one.suite, one.age_seconds, () if found else commands):
-            found.append(f"warning: {f'{one.member}: ' if one.member else ''}{note}")
+        notes = age_notes(one.suite, one.age_seconds, () if found else commands)
+        found += [f"warning: {f'{one.member}: ' if one.member else ''}{note}" for note in notes]
     return found[:_MAX_ROWS]
 
 
