@@ -199,11 +199,15 @@ def test_a_run_that_nobody_answered_ends_with_2_and_is_kept(
     assert ["floors"] in [line.split() for line in out.splitlines()]
     assert "±1.00" not in out
     assert "next:" not in out
-    assert "no retriever answered anything (bad.py:Bad: indexing raised ValueError: no room" in err
+    why = "indexing raised ValueError: no room"
+    assert (out.count(why), err.count(why)) == (1, 0)
+    assert "no retriever answered anything; the notes under the table say why" in err
     (run,) = (here / "results" / "local").glob("*-tiny")
     status, out, again = codebench(capsys, "score", run)
     assert (status, out.count("bad.py:Bad failed")) == (2, 1)
     assert again.endswith(err.rpartition("answered anything")[2])
+    status, out, err = codebench(capsys, "score", run, "--format", "csv")
+    assert (status, why in out, err.count(why)) == (2, False, 1)
 
 
 def test_who_was_asked_for_by_name_and_cannot_run_ends_a_run_with_3(

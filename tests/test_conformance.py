@@ -148,6 +148,12 @@ class Literal(Good):
         return [Hit(c.path, c.start_line, c.end_line, c.name) for c in self.chunks
                 if c.name == text][:k]
 
+class Raises(Good):
+    """Answers little of what it is asked."""
+    def search(self, text, k):
+        if text != "marmalade_quota": raise KeyError("boom")
+        return super().search(text, k)
+
 class NoIndex(Good):
     def index(self, corpus): raise OSError("no room")
 
@@ -213,6 +219,14 @@ def test_each_fault_is_found(folder: Path, kind: str, item: str, said: str) -> N
     (failed,) = (one for one in found.items if one.name == item)
     assert failed.outcome == "failed", found
     assert said in failed.detail
+
+
+def test_of_what_is_hardly_ever_answered_little_is_judged(folder: Path) -> None:
+    items = {item.name: item for item in checked(folder, "Raises").items}
+    assert items["answers questions"].outcome == "failed"
+    for name in ("the same answer twice", "index twice", "latency is plausible"):
+        assert items[name].outcome == "not judged"
+        assert "questions were answered" in items[name].detail
 
 
 def test_what_the_corpus_held_before_was_not_written_by_the_adapter(

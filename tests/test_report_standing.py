@@ -50,6 +50,14 @@ def test_who_stands_below_a_floor_that_reads_no_code_is_told(tmp_path: Path) -> 
     assert said(tmp_path / "2", {**floors, "own": Row("l" * 12)}) == []
 
 
+def test_failures_are_no_finding_about_a_retriever(tmp_path: Path) -> None:
+    floor = {"recent": Row("l" * 12, floor=True)}
+    rows = {**floor, "fell": Row("x" * 12), "late": Row("t" * 12)}
+    assert not [note for note in said(tmp_path, rows) if "floor" in note or "the same" in note]
+    some = {**floor, "some": Row("x" * 11 + "-")}
+    assert "floor recent" in said(tmp_path / "2", some)[0]
+
+
 def test_alike_is_told_of_every_query_only(tmp_path: Path) -> None:
     one, other = Row("s-" * 6), Row("-s" * 6)
     notes = said(tmp_path, {"a": one, "b": other, "c": one, "d": one})

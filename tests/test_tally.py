@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 
 from codebench.cli.main import main
-from codebench.model import Answer, Hit
+from codebench.judging.scored import Scored
+from codebench.measures.latency import latency_summary
+from codebench.model import Answer, Candidate, Hit
+from codebench.report.oddities import oddity_notes
+from codebench.results import RetrieverRun
 from codebench.results.tally import UNKNOWN, Tally, meant_path, of_row, tally_of
-from codebench.runner.validate import CUT
+from codebench.runner.validate import CLIPPED, CUT
 
 HERE, THERE = Hit("a.py", 1, 2), Hit("gone/a.py")
 
@@ -82,6 +86,35 @@ CORPUS = ("billing/Invoice.java", "README.md", "a/x.py", "b/x.py", "a/b/y.py")
 )
 def test_which_file_a_wrong_path_meant(path: str, meant: str) -> None:
     assert meant_path(path, CORPUS) == meant
+
+
+@pytest.mark.parametrize(
+    ("tally", "note"),
+    [
+        (Tally(good=1, empty=1), "its only answer is empty"),
+        (Tally(good=2, empty=2), "its answers to all 2 queries are empty"),
+        (
+            Tally(good=1, astray=1, stray="x", hits={UNKNOWN: 1}, answers={UNKNOWN: 1}),
+            "1 of 1 answer names only files that are not in the corpus (first: x)",
+        ),
+        (
+            Tally(good=2, stray="x", meant="a/x", hits={UNKNOWN: 1}, answers={UNKNOWN: 1}),
+            "1 hit in 1 of 2 answers is in no file of the corpus (first: x is a/x in the corpus)",
+        ),
+        (
+            Tally(good=2, hits={CLIPPED: 1}, answers={CLIPPED: 1}),
+            "1 hit with lines beyond its file was clipped, in 1 of 2 answers",
+        ),
+        (
+            Tally(good=1, hits={CUT: 2}, answers={CUT: 1}),
+            "2 hits beyond the depth were cut off, in 1 of 1 answer",
+        ),
+    ],
+)
+def test_what_is_odd_is_told_in_the_singular_too(tally: Tally, note: str) -> None:
+    run = RetrieverRun(Candidate("own", "own"), (), None, None, 0, "complete", "")
+    one = Scored("own", False, run, None, latency_summary(()), tally)
+    assert oddity_notes(one) == [f"own: {note}"]
 
 
 ADAPTERS = """

@@ -193,14 +193,18 @@ FAILED = 3
 """Exit code where some answers failed, or a run is incomplete."""
 
 
-def exit_code(runs: Sequence[ScoredRun]) -> int:
+def exit_code(runs: Sequence[ScoredRun], *, noted: bool = False) -> int:
     """Return 0 where every run is complete and every answer in it good, else 3.
+
+    Args:
+        runs: the runs.
+        noted: whether notes under a table told why what failed did so.
 
     Raises:
         NothingMeasured: no retriever of a run answered anything.
     """
     for run in runs:
-        run.check_answered()
+        run.check_answered(noted=noted)
     return 0 if all(run.sound for run in runs) else FAILED
 
 

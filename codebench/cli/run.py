@@ -131,7 +131,8 @@ def run(arguments: argparse.Namespace) -> int:
     scored = score_run(_shown(folder), measures)
     _print(scored, opened, arguments.format, arguments.measure)
     left_out = any(one.run.state == "skipped" for one in scored.retrievers)
-    return exit_code([scored]) or (FAILED if arguments.retriever and left_out else 0)
+    noted = arguments.format in {"table", "markdown"}
+    return exit_code([scored], noted=noted) or (FAILED if arguments.retriever and left_out else 0)
 
 
 def _shown(folder: Path) -> Path:

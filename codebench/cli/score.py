@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     scored = score_run(arguments.stored, measures, arguments.retriever)
     _print_run(scored, arguments)
-    return exit_code([scored])
+    return exit_code([scored], noted=arguments.format in {"table", "markdown"})
 
 
 def _depth(run: Path) -> int:

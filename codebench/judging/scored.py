@@ -65,14 +65,22 @@ class ScoredRun:
     retrievers: tuple[Scored, ...]
     members: tuple[tuple[str, ScoredRun], ...] = ()
 
-    def check_answered(self) -> None:
+    def check_answered(self, *, noted: bool = False) -> None:
         """Make sure that of the retrievers here, floors aside, at least one answered anything.
+
+        Args:
+            noted: whether notes under a table told why not: then it is not told again.
 
         Raises:
             NothingMeasured: none did; with why.
         """
         own = [one for one in self.retrievers if not one.floor]
         if own and not any(one.answered for one in own):
+            if noted:
+                raise NothingMeasured(
+                    f"{self.run.path}: no retriever answered anything; the notes under the table "
+                    "say why"
+                )
             raise nothing_answered(self.run.path, [one.run for one in own])
 
     @property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codebench.reading import plain_line
-from codebench.report.text import counted, queries
+from codebench.reading import counted, plain_line
+from codebench.report.text import queries
 from codebench.results.tally import UNKNOWN
 from codebench.runner.validate import CLIPPED, CUT
 
