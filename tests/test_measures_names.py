@@ -129,6 +129,7 @@ def test_the_level_comes_from_the_context_unless_it_is_named() -> None:
         ("ERR(max_rel=0)@5", "max_rel must be"),
         ("RR(2)", r"^'RR\(2\)': \(2\) is not a list such as \(rel=2\) or"),
         ("RR(2,rel=2)", "is not a list such as"),
+        ("RR( 2,\n 3 )", r": \(2, 3\) is not a list such as"),
         ("RR(1)+(2)", "is not a list such as"),
         ("RR(rel=__import__('os'))", "is not a list such as"),
         ("RR(rel=2", "is not a measure"),

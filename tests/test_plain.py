@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_columns_may_come_in_any_order_and_queries_may_have_no_judgment() -> Non
     assert one.places.ends.tolist() == [2, 2, 3, 3]
 
 
-@pytest.mark.parametrize("grade", [-1000, 0, 1000, np.int64(1000), True])
+@pytest.mark.parametrize("grade", [-1000, 0, 1000, np.int64(-1000), np.int64(1000), True])
 def test_grades_that_are_whole_numbers_in_range(grade: Any) -> None:
     check_grades({"q": {"a": grade}, "none": {}})
 
@@ -74,12 +75,12 @@ def test_a_ranking_is_a_list_or_a_map_of_scores_in_its_own_order() -> None:
         "large": {"a": 1e308, "b": 1e308},
         "extra": ["a"],
     }
-    names = ["falls", "large", "list", "map", "missing"]
+    names = ["map", "falls", "large", "list", "missing"]
     rankings, rising = rankings_of(names, run, "given")
     assert [list(own) for own in rankings] == [
+        ["b", "a"],
         ["a", "b", "c"],
         ["a", "b"],
-        ["b", "a"],
         ["b", "a"],
         [],
     ]
@@ -93,7 +94,7 @@ def test_a_ranking_is_a_list_or_a_map_of_scores_in_its_own_order() -> None:
 
 def test_rankings_of_other_shapes_are_named_at_once() -> None:
     run: Any = {
-        "a": {"d": 1.0, "e": math.inf, "f": "high", "g": None},
+        "a": {"d": 1.0, "e": math.inf, "f": "high", "g": None, "h": 10**400},
         "b": "text" * 30,
         "c": b"bytes",
         "d": 7,
@@ -106,6 +107,7 @@ def test_rankings_of_other_shapes_are_named_at_once() -> None:
         "run: a e: 'inf' is not a finite score",
         "run: a f: 'high' is not a finite score",
         "run: a g: 'None' is not a finite score",
+        f"run: a h: '{10**400}' is not a finite score",
         f"run: b: {'text' * 20!r} is neither a list of documents nor a map",
         "run: c: \"b'bytes'\" is neither a list of documents nor a map",
         "run: d: '7' is neither a list of documents nor a map",
@@ -149,6 +151,16 @@ def test_bytes_are_known_where_every_part_knows_them() -> None:
     joined = concat([none, known, none]).levels[1].bytes_read
     assert joined is not None
     assert joined.tolist() == [70]
+    read = dataclasses.replace(known.places, bytes_read=np.array([5]))
+    placed = dataclasses.replace(known, places=read)
+    both = concat([placed, placed]).places.bytes_read
+    assert both is not None
+    assert both.tolist() == [5, 5]
+    assert concat([placed, known]).places.bytes_read is None
+    missed = ranks_of([{"a": 1}], [[]])
+    none_reached = concat([missed, missed]).levels[1].bytes_read
+    assert none_reached is not None
+    assert none_reached.tolist() == []
     unknown = ranks_of([{"a": 1}], [["a"]])
     assert concat([known, unknown]).levels[1].bytes_read is None
     assert not concat([known, none]).judged

@@ -100,7 +100,9 @@ def test_a_small_family_tries_every_pattern(alpha: float) -> None:
         assert sign_flips(sums, weights) == found
 
 
-@pytest.mark.parametrize(("units", "flips", "block"), [(15, 203, 4_000_000), (15, 203, 15 * 19)])
+@pytest.mark.parametrize(
+    ("units", "flips", "block"), [(15, 203, 4_000_000), (15, 203, 15 * 19), (15, 203, 15 * 16)]
+)
 def test_a_large_family_draws_its_patterns_block_by_block(
     units: int, flips: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +134,9 @@ def test_a_comparison_with_few_changes_is_exact_in_a_large_family() -> None:
     assert [own.exact for own in found] == [False, True, False]
     assert found[1].p == alone(*sums[:, 1].tolist()).p
     assert [own.changed for own in found] == [30, EXACT, EXACT + 1]
+    patterns = list(drawn(30, 500, 4, 500))
+    theirs = flipped(sums[:, [0, 2]], np.ones((30, 2)), patterns, 0.05, exact=False)
+    assert [found[0].p, found[2].p] == pytest.approx([p for _, _, p, _, _ in theirs])
     # What is adjusted comes from the patterns of the whole family, 500 of them and the one seen.
     for own in found:
         assert own.p_adjusted * 501 == pytest.approx(round(own.p_adjusted * 501))

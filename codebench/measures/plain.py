@@ -165,10 +165,10 @@ def rankings_of(
 
 
 def _finite(scores: Sequence[float]) -> bool:
+    """Whether their sum is finite: then all are. Of many large ones it is not, though all are."""
     try:
-        # A sum is finite only when every part is; the other way round it may overflow.
-        return math.isfinite(sum(scores)) or all(map(math.isfinite, scores))
-    except TypeError:
+        return math.isfinite(sum(scores))
+    except (TypeError, OverflowError):
         return False
 
 
