@@ -53,7 +53,7 @@ def test_who_stands_below_a_floor_that_reads_no_code_is_told(tmp_path: Path) -> 
 def test_failures_are_no_finding_about_a_retriever(tmp_path: Path) -> None:
     floor = {"recent": Row("l" * 12, floor=True)}
     rows = {**floor, "fell": Row("x" * 12), "late": Row("t" * 12)}
-    assert not [note for note in said(tmp_path, rows) if "floor" in note or "the same" in note]
+    assert said(tmp_path, rows) == []
     some = {**floor, "some": Row("x" * 11 + "-")}
     assert "floor recent" in said(tmp_path / "2", some)[0]
 

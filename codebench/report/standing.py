@@ -32,13 +32,12 @@ def standing_notes(scored: ScoredRun, leading: Mapping[str, Leaders]) -> list[st
         if one.evaluation
     }
     own = [one.name for one in scored.retrievers if one.evaluation and not one.floor]
-    found = leading.get(str(measure))
-    notes = [_best(measure, found, own)] if found else []
+    # Who failed everywhere is told of by its failures; what they cost is no finding.
     answered = [one.name for one in scored.retrievers if one.answered]
+    found = leading.get(str(measure))
+    notes = [_best(measure, found, own)] if found and found.best in answered else []
     for name in own:
-        if name not in answered:
-            continue  # its failures are told; what they cost is no finding
-        floor = _beaten_by(measure, values, name)
+        floor = _beaten_by(measure, values, name) if name in answered else ""
         if floor:
             notes.append(
                 f"{name} scores less than the floor {floor}, which reads no code "
