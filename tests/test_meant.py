@@ -63,7 +63,6 @@ def test_what_is_near_nothing_is_near_nothing(
         ("run grep.yaml", "grep.yaml: is a file; name a suite folder, a repository or a built-in"),
         ("run tiny -r grep.yml", "grep.yml: No such file or directory; did you mean grep.yaml?"),
         ("gate x --limits grpe.yml", "grpe.yml: No such file or directory; did you mean grep.yaml"),
-        ("run tiny -r bm52", "'bm52' is no retriever; did you mean \"bm25\"?"),
         ("run tiny -r BM25", "'BM25' is no retriever; did you mean \"bm25\"?"),
         ("run tiny -r bm25,ripgrep", "-r may be repeated: -r bm25 -r ripgrep"),
         ("run tiny -r bm25:k1=1,ripgrep", "another retriever is another -r, as -r bm25 -r ripgrep"),
