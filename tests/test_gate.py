@@ -244,6 +244,41 @@ def test_costs_on_another_machine_are_not_compared(
         assert data["checks"][1]["reason"] == "other machines (cores 8 / 2)"
 
 
+def test_what_is_wrong_with_the_baseline_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = made_run(tmp_path, {"own": Row(GOOD)}, minute=1)
+    short = made_run(tmp_path, {"own": Row(GOOD[:8] + "....")}, complete=False, minute=2)
+    poor = made_run(tmp_path, {"own": Row("xt" + GOOD[2:])}, minute=3)
+    asked = limits("nDCG@10:-0.9")
+    incomplete = "note: the baseline is incomplete: what was not asked counts as unanswered"
+    assert incomplete in data_of(capsys, run, "-b", short, *asked)["notes"]
+    failed = "note: 2 of the baseline's queries failed"
+    assert failed in data_of(capsys, run, "-b", poor, *asked)["notes"]
+
+
+def test_costs_that_were_not_measured_are_not_compared(
+    base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = made_run(tmp_path, {"own": Row(GOOD)}, minute=1)
+    answers = bare / "answers" / "0.jsonl"
+    rows = [json.loads(line) for line in answers.read_text().splitlines()]
+    for row in rows:
+        row.pop("latency_ns", None)
+    kept = [json.dumps(row) + "\n" for row in rows if row["kind"] != "index"]
+    answers.write_text("".join(kept))
+    asked = limits("nDCG@10:-0.9", "p95:<=9ms", "index:<=9s", "p50:+10%", "index:+20%")
+    checks = data_of(capsys, bare, "-b", base, *asked)["checks"]
+    assert [check.get("reason") for check in checks[1:]] == [
+        "no query was timed",
+        "the run says nothing of an index",
+        "no query was timed by both",
+        "the run says nothing of an index",
+    ]
+    (check,) = data_of(capsys, base, "-b", bare, *limits("index:+20%"))["checks"]
+    assert check["reason"] == "the baseline says nothing of an index"
+
+
 def test_a_runs_own_values_need_no_baseline(base: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = limits("nDCG@10:>=0.9", "p95:<=3.2ms", "index:<=1.5s", "failed:0", "Tokens:<=1")
     data = data_of(capsys, base, *asked)
