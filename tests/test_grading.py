@@ -188,7 +188,8 @@ def test_a_path_alone_is_a_hit_on_the_file_and_shows_a_file_target() -> None:
 
 @pytest.mark.parametrize("path", ["./a.py", "A.py", "nowhere.py", "", "a.py/"])
 def test_unknown_paths_reach_nothing(path: str) -> None:
-    gold = compile_gold(query(target("Cache.get"), target("", path="nowhere.py")), TABLES)
+    gone = (target("", path="nowhere.py"), target("f", path="nowhere.py"))
+    gold = compile_gold(query(target("Cache.get"), *gone), TABLES)
     assert reaches(gold, Hit(path, 12, 19)) == ()
     assert read_bytes(gold, Hit(path)) == 0
     assert explain(gold, Hit(path)) == "nothing"
@@ -312,6 +313,12 @@ def test_a_judged_zero_is_found_whichever_part_of_its_id_is_the_path(name: str) 
     gold = compile_gold(query(target("tiny"), zeros=(name,)), {**TABLES, path: table(path, 9, own)})
     found = reach(gold, [Hit(path, 9, 9), Hit(path, 1, 5)])
     assert [(place.grade, place.rank) for place in found.places] == [(3, None), (0, 2)]
+
+
+def test_a_judged_zero_may_be_a_file_whose_name_looks_like_a_chunk_of_another() -> None:
+    tables = {name: table(name, 9) for name in ("x", "x::y")}
+    gold = compile_gold(query(target("", path="x"), zeros=("x::y",)), tables)
+    assert [place.rank for place in reach(gold, [Hit("x"), Hit("x::y")]).places] == [1, 2]
 
 
 def test_what_a_hit_makes_one_read() -> None:

@@ -139,7 +139,7 @@ class _Builder:
         path = name
         if self._files.get(name) is None and "::" in name:
             path = next((path for path in _prefixes(name) if self._files.get(path)), name)
-        if self._files.get(path) is None and not len(self._files):
+        if not len(self._files):
             self._documents[name] = ((), place)
             return
         self._place(path, name, place, None)
