@@ -23,7 +23,11 @@ from codebench.measures.latency import (
 )
 from codebench.model import Answer
 
-TIMES = {"a": [5, 9, 40], "b": [7], "c": [1, 2, 3, 100, 8]}
+TIMES = {
+    f"q{at:02}": np.random.default_rng(at).integers(1, 10**6, 1 + at % 5).tolist()
+    for at in range(20)
+}
+ALL = sorted(time for times in TIMES.values() for time in times)
 
 
 def answer(query: str, latency: int | None, status: str = "ok", repeat: int = 0) -> Answer:
@@ -50,7 +54,7 @@ def intervals(resamples: int, seed: int = 0) -> dict[str, tuple[float, float]]:
     names = sorted(TIMES)
     found: dict[str, list[float]] = {"mean": [], **{f"p{share}": [] for share in SHARES}}
     for _ in range(resamples):
-        drawn = [time for at in source.integers(0, 3, 3) for time in TIMES[names[at]]]
+        drawn = [time for at in source.integers(0, 20, 20) for time in TIMES[names[at]]]
         found["mean"].append(fmean(drawn))
         for share in SHARES:
             found[f"p{share}"].append(nearest(drawn, share))
@@ -64,14 +68,18 @@ def intervals(resamples: int, seed: int = 0) -> dict[str, tuple[float, float]]:
 def test_percentiles_are_values_that_were_seen(share: int) -> None:
     for size in range(1, 12):
         values = [at * at for at in range(size)]
-        assert percentile(values, share) == nearest(values, share)
+        found = percentile(values, share)
+        assert found == nearest(values, share)
+        assert sum(value <= found for value in values) * 100 >= share * size
+        assert sum(value < found for value in values) * 100 < share * size
 
 
 def test_a_summary_counts_and_resamples_whole_queries() -> None:
     others = [answer("d", None, "crashed"), answer("e", 3, "error"), answer("f", None)]
     own = latency_summary([*others, *ANSWERS[::-1]])
-    assert own == Latency(9, own.mean, 7, 100, 100, 100, 0, 3, own.intervals)
-    assert own.mean == pytest.approx(175 / 9)
+    p50, p90, p95, p99 = (nearest(ALL, share) for share in SHARES)
+    assert own == Latency(60, own.mean, p50, p90, p95, p99, 0, 3, own.intervals)
+    assert own.mean == pytest.approx(fmean(ALL))
     expected = intervals(1000)
     assert list(own.intervals) == list(expected)
     for name, ends in expected.items():
@@ -81,7 +89,7 @@ def test_a_summary_counts_and_resamples_whole_queries() -> None:
 
 
 def test_few_resamples_of_very_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    for work, resamples in ((9 * 300, 300), (9, 200)):
+    for work, resamples in ((60 * 300, 300), (60, 200)):
         monkeypatch.setattr("codebench.measures.latency._WORK", work)
         own = latency_summary(ANSWERS)
         for name, ends in intervals(resamples).items():
@@ -137,16 +145,14 @@ def ratio(before: list[float], after: list[float], share: int, seed: int = 0) ->
 @pytest.mark.parametrize("share", [50, 95])
 def test_a_ratio_resamples_pairs(share: int) -> None:
     source = np.random.default_rng(8)
-    before = source.lognormal(0, 1, 21).tolist()
-    after = source.lognormal(0.1, 1, 21).tolist()
-    names = [f"q{at:02}" for at in range(21)]
+    before = source.lognormal(0, 1, 75).tolist()
+    after = source.lognormal(0.1, 1, 75).tolist()
+    names = [f"q{at:02}" for at in range(75)]
     one = {**dict(zip(names, before, strict=True)), "alone": 7.0}
     two = {**dict(zip(names[::-1], after[::-1], strict=True)), "other": 7.0}
-    for seed in (0, 5):
-        assert latency_ratio(one, two, share, seed=seed) == ratio(before, after, share, seed)
-    few = latency_ratio(one, two, share, resamples=40)
-    assert few.low is not None
-    assert few.low > (ratio(before, after, share).low or 0)
+    assert latency_ratio(one, two, share, seed=5) == ratio(before, after, share, 5)
+    assert latency_ratio(one, two, share) == ratio(before, after, share)
+    assert latency_ratio(one, two, share, resamples=40) != ratio(before, after, share)
 
 
 def test_a_ratio_to_nothing_has_no_bound_above() -> None:
