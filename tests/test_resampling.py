@@ -82,7 +82,7 @@ def alone(*differences: float) -> Flipped:
     return sign_flips(sums, np.ones_like(sums))[0]
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.3])
+@pytest.mark.parametrize("alpha", [0.05, 0.15, 0.3])
 def test_a_small_family_tries_every_pattern(alpha: float) -> None:
     source = np.random.default_rng(3)
     sums = source.normal(0.6, 1, (8, 3))
@@ -122,6 +122,14 @@ def test_a_large_family_draws_its_patterns_block_by_block(
     one = flipped(sums, weights, list(drawn(units, flips, 0, 1)), 0.05, exact=False)
     for own, theirs in zip(told(sign_flips(sums, weights, flips=flips)), one, strict=True):
         assert own == pytest.approx(theirs, rel=1e-9)
+
+
+def test_few_patterns_take_the_largest_for_a_quantile_that_none_reaches() -> None:
+    sums = np.random.default_rng(1).normal(0, 1, (20, 1))
+    patterns = list(drawn(20, 10, 3, 10))
+    (theirs,) = flipped(sums, np.ones((20, 1)), patterns, 0.05, exact=False)
+    (found,) = sign_flips(sums, np.ones((20, 1)), flips=10, seed=3)
+    assert told([found])[0] == pytest.approx(theirs)
 
 
 def test_a_comparison_with_few_changes_is_exact_in_a_large_family() -> None:
