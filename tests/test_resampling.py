@@ -82,7 +82,7 @@ def alone(*differences: float) -> Flipped:
     return sign_flips(sums, np.ones_like(sums))[0]
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.15, 0.3])
+@pytest.mark.parametrize("alpha", [0.05, 0.18, 0.3])
 def test_a_small_family_tries_every_pattern(alpha: float) -> None:
     source = np.random.default_rng(3)
     sums = source.normal(0.6, 1, (8, 3))
