@@ -124,11 +124,12 @@ def test_a_large_family_draws_its_patterns_block_by_block(
         assert own == pytest.approx(theirs, rel=1e-9)
 
 
-def test_few_patterns_take_the_largest_for_a_quantile_that_none_reaches() -> None:
+@pytest.mark.parametrize("flips", [10, 199])  # a quantile that none reaches, and one that one is
+def test_the_quantile_of_few_patterns(flips: int) -> None:
     sums = np.random.default_rng(1).normal(0, 1, (20, 1))
-    patterns = list(drawn(20, 10, 3, 10))
+    patterns = list(drawn(20, flips, 3, flips))
     (theirs,) = flipped(sums, np.ones((20, 1)), patterns, 0.05, exact=False)
-    (found,) = sign_flips(sums, np.ones((20, 1)), flips=10, seed=3)
+    (found,) = sign_flips(sums, np.ones((20, 1)), flips=flips, seed=3)
     assert told([found])[0] == pytest.approx(theirs)
 
 
