@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codebench.grading import canonical_path, compile_gold, reach, reaches, read_bytes
+from codebench.grading import canonical_path, compile_gold, reach, reaches, read_bytes, trace
 from codebench.grading.files import MOST_LOOKED, File, look
 from codebench.model import MODULE, Chunk, FileTable, Hit, Query, Related, Target
 
@@ -289,6 +289,34 @@ def test_documents_beside_files_keep_their_own_grade() -> None:
     }
     assert [(place.grade, place.rank) for place in found.places] == [(3, 3), (2, 2)]
     assert found.bytes_read == 200 + 200 + 10
+
+
+def test_a_trace_tells_hit_by_hit_what_is_reached_and_where_it_was_first() -> None:
+    gold = compile_gold(query(target("tiny"), zeros=("b.py", "a.py::load")), TABLES)
+    hits = [
+        Hit("b.py", 1, 2),
+        Hit("gone.py"),
+        Hit("a.py", 41, 91),
+        Hit("a.py", 91, 91),
+        Hit("m.py"),
+    ]
+    steps = [
+        (
+            [(unit.level, unit.name, rank) for unit, rank in step.units],
+            [(place.name, place.grade) for place in step.zeros],
+            step.known,
+        )
+        for step in trace(gold, hits)
+    ]
+    assert steps == [
+        ([], [("b.py", 0)], True),
+        ([], [], False),
+        ([(2, "a.py", 3), (1, "a.py", 3)], [("a.py::load", 0)], True),
+        ([(3, "a.py::tiny", 4), (2, "a.py", 3), (1, "a.py", 3)], [], True),
+        ([], [], True),
+    ]
+    document = compile_gold(query(Target("d", "d", 1, document=True)), {})
+    assert [step.known for step in trace(document, [Hit("d"), Hit("e")])] == [True, False]
 
 
 def test_judged_zeros_are_places() -> None:
