@@ -295,6 +295,11 @@ def gold_digest(queries: Iterable[Query]) -> str:
         ]
         for query in queries
     )
+    return rows_digest(rows)
+
+
+def rows_digest(rows: Iterable[Any]) -> str:
+    """Return `sha256:…` of rows in their order, each as one line of JSON."""
     digest = hashlib.sha256()
     encode = json.JSONEncoder(separators=(",", ":")).encode
     for row in rows:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codebench.errors import NothingMeasured, UsageError
 from codebench.evaluation.table import Evaluation
 from codebench.measures.ranks import concat
+from codebench.suite import rows_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 
 def merge(parts: Sequence[tuple[str, Evaluation]]) -> Evaluation:
@@ -39,17 +38,8 @@ def merge(parts: Sequence[tuple[str, Evaluation]]) -> Evaluation:
         statuses=tuple(status for _, one in parts for status in one.statuses),
         clusters=tuple(f"{name}/{cluster}" for name, one in parts for cluster in one.clusters),
         repositories=tuple(own for _, one in parts for own in one.repositories),
-        gold=digest_of([[name, one.gold] for name, one in parts]),
+        gold=rows_digest([[name, one.gold] for name, one in parts]),
         ranks=concat([one.ranks for _, one in parts]),
         notes=tuple(f"{name}: {note}" for name, one in parts for note in one.notes),
         default_rel=first.default_rel,
     )
-
-
-def digest_of(rows: Iterable[Any]) -> str:
-    """Return the digest of rows, each as JSON."""
-    digest = hashlib.sha256()
-    encode = json.JSONEncoder(separators=(",", ":")).encode
-    for row in rows:
-        digest.update(encode(row).encode() + b"\n")
-    return f"sha256:{digest.hexdigest()}"

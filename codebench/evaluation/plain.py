@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from codebench.errors import NothingMeasured, UsageError
-from codebench.evaluation.merging import digest_of
 from codebench.evaluation.table import JUDGMENTS_REL, UNANSWERED, Evaluation, values_of
 from codebench.measures.names import Measure, parse_all
 from codebench.measures.plain import check_grades, rankings_of, ranks_of
+from codebench.suite import rows_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -69,7 +69,7 @@ def evaluate(
         statuses=tuple("ok" if query in run else UNANSWERED for query in queries),
         clusters=tuple(queries),
         repositories=("",) * len(queries),
-        gold=digest_of(
+        gold=rows_digest(
             [query, *sorted((name, int(grade)) for name, grade in qrels[query].items())]
             for query in queries
         ),

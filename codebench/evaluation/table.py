@@ -55,7 +55,7 @@ class Evaluation:
 
     Attributes:
         measures: the m measures, bound to their levels.
-        queries: the q query IDs, sorted.
+        queries: the q query IDs, sorted; of several suites, one suite after the other.
         table: (q, m) float64; NaN where a query has no unit at the measure's level.
         weights: (q,) the queries' weights.
         statuses: (q,) `ok`, how the answer failed, or `unanswered`.
