@@ -19,7 +19,7 @@ from codebench.errors import NoBaseline, UsageError
 from codebench.gate.limits import LATENCIES
 from codebench.gate.verdict import Check, Gate, Loss
 from codebench.judging.contest import changes, check_suites, not_comparable
-from codebench.measures.latency import by_query, latency_ratio, latency_summary
+from codebench.measures.latency import by_query, latency_ratio, latency_summary, percentile
 from codebench.reading import near
 
 if TYPE_CHECKING:
@@ -272,7 +272,9 @@ class _Bench:
         elif ratio.upper is not None and ratio.upper < most:
             outcome = "passed"
         both = sorted(before.keys() & after.keys())
-        values = [_percentile([side[query] for query in both], share) for side in (before, after)]
+        values = [
+            percentile(sorted(side[query] for query in both), share) for side in (before, after)
+        ]
         return Check(
             limit=limit,
             outcome=outcome,
@@ -313,10 +315,6 @@ def _cut(evaluation: Evaluation, rows: Rows) -> Evaluation:
     if rows.all():
         return evaluation
     return replace(evaluation, table=np.where(rows[:, None], evaluation.table, np.nan))
-
-
-def _percentile(values: Sequence[float], share: int) -> float:
-    return float(np.sort(np.array(values))[max(0, -(-share * len(values) // 100) - 1)])
 
 
 def _less_one(ratio: float | None) -> float | None:

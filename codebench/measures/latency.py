@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from codebench.model import Answer
 
     Ints = NDArray[Any]
+
+N = TypeVar("N", int, float)
 
 TIMED = ("ok", "timeout", "invalid_output")
 """Statuses whose latency is a search's: one that crashed or failed early says nothing of speed."""
@@ -194,7 +196,7 @@ def _nearest(share: int, count: int) -> int:
     return max(0, -(-share * count // 100) - 1)
 
 
-def percentile(ordered: Sequence[int], share: int) -> int:
+def percentile(ordered: Sequence[N], share: int) -> N:
     """Return the nearest-rank percentile of ascending values: no value that was not seen."""
     return ordered[_nearest(share, len(ordered))]
 
