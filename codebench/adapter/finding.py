@@ -85,10 +85,10 @@ def meant_file(text: str, folder: Path) -> str:
 
 def _near_file(file: Path) -> str:
     """Return `; did you mean mine.py?` for `mien.py` where that one lies in the folder."""
-    near = alike(
+    close = alike(
         file.stem, (Path(one).stem for one in beside(file, folders=False) if one.endswith(".py")), 1
     )
-    return f"; did you mean {near[0]}.py?" if near else ""
+    return f"; did you mean {close[0]}.py?" if close else ""
 
 
 def entry_points() -> EntryPoints:

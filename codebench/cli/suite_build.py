@@ -58,27 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "repositories", nargs="*", metavar="REPOSITORY", help="a path or URL; several make members"
     )
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument(
-        "--questions",
-        type=as_path,
-        metavar="FILE",
-        help="YAML of questions by hand, in place of the history (docs/labelling.md)",
-    )
-    source.add_argument(
-        "--from-log",
-        type=as_path,
-        action="append",
-        metavar="FILE",
-        help="a query log, or an agent's trajectories, in place of the history: a file or a "
-        "folder of them; may be repeated",
-    )
-    source.add_argument(
-        "--recipe",
-        metavar="RECIPE",
-        help="a built-in recipe or a YAML file: what to mine of which "
-        "repository (a REPOSITORY given with it is a clone of that one)",
-    )
+    _add_sources(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -100,6 +80,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
             help=f"{what}; may be repeated",
         )
     add_jobs(parser)
+    _add_history(parser)
+    add_log(parser)
+
+
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    """Add what is read in place of a repository's history."""
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument(
+        "--questions",
+        type=as_path,
+        metavar="FILE",
+        help="YAML of questions by hand, in place of the history (docs/labelling.md)",
+    )
+    source.add_argument(
+        "--from-log",
+        type=as_path,
+        action="append",
+        metavar="FILE",
+        help="a query log, or an agent's trajectories, in place of the history: a file or a "
+        "folder of them; may be repeated",
+    )
+    source.add_argument(
+        "--recipe",
+        metavar="RECIPE",
+        help="a built-in recipe or a YAML file: what to mine of which "
+        "repository (a REPOSITORY given with it is a clone of that one)",
+    )
+
+
+def _add_history(parser: argparse.ArgumentParser) -> None:
+    """Add what is asked of a history, and how."""
     history = parser.add_argument_group("of a history")
     history.add_argument("--since", type=_since, metavar="DATE", help="ask no older commit")
     history.add_argument(
@@ -130,7 +141,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--mask-leaks", action="store_true", help="take what names the answer out of the texts"
     )
     history.add_argument("--dry-run", action="store_true", help="print the funnel, write nothing")
-    add_log(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
