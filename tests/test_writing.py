@@ -51,6 +51,13 @@ def test_a_file_is_replaced_whole_or_stays(tmp_path: Path, monkeypatch: pytest.M
     assert (names(tmp_path), file.read_text("utf-8")) == (["latest.html", "report.html"], "new")
 
 
+def test_who_may_read_a_file_stays_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.touch(0o600)
+    write_file(file, "ours")
+    assert (file.stat().st_mode & 0o777, file.read_text("utf-8")) == (0o600, "ours")
+
+
 def test_where_no_file_can_be_that_is_what_is_said(tmp_path: Path) -> None:
     write_file(tmp_path / "file", "")
     with pytest.raises(NotADirectoryError) as raised:
