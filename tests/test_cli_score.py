@@ -132,7 +132,8 @@ def test_failed_answers_and_unfinished_runs_exit_3(
     out = told(capsys, str(cut), "-m", "R(rel=3)@10", code=3)
     assert "0.500" in out
     assert "6 unanswered" in out
-    assert "the run is incomplete" in out
+    assert "the run is incomplete: what was not asked counts as unanswered" in out
+    assert "with --resume, goes on" in out
     skipped = {"good": Row("s" * 12), "absent": Row("", state="skipped", reason="not installed")}
     out = told(capsys, str(made_run(tmp_path, skipped, minute=3)))
     assert "absent skipped: not installed" in out

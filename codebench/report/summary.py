@@ -204,7 +204,10 @@ def run_notes(scored: ScoredRun) -> list[str]:
         notes += oddity_notes(one)
         notes += [f"{one.name}: {note}" for note in one.evaluation.notes] if one.evaluation else []
     if not scored.run.complete:
-        notes.append("the run is incomplete: what was not asked counts as unanswered")
+        notes.append(
+            "the run is incomplete: what was not asked counts as unanswered (`codebench run` as it "
+            "was called, with --resume, goes on)"
+        )
     return [*notes, *label_notes(scored)]
 
 
