@@ -242,6 +242,7 @@ def test_targets_are_carried_to_the_snapshot(tmp_path: Path) -> None:
     ("words", "told"),
     [
         (["--from-log", "none.jsonl"], "no such file"),
+        (["--from-log", "{logs}/empty.jsonl"], "empty.jsonl: is empty"),
         (["--from-log", "{logs}/codex", "--columns", "x", "--format", "ubi"], "--columns"),
         (["--from-log", "{logs}/codex", "--dry-run"], "--dry-run"),
         (["--from-log", "{logs}/codex", "--questions", "x"], "not allowed"),
@@ -258,6 +259,7 @@ def test_wrong_calls_say_what_to_do(
     told: str,
 ) -> None:
     repository, logs = place
+    (logs / "empty.jsonl").touch()
     call = ["suite", "build", str(repository.path), "-o", str(tmp_path / "s")]
     assert main([*call, *(word.replace("{logs}", str(logs)) for word in words)]) == 2
     assert told in capsys.readouterr().err

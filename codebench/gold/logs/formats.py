@@ -89,7 +89,7 @@ def format_of(named: Sequence[Path], *, mapped: bool = False) -> str:
         mapped: whether a column map was given: then it is a table.
 
     Raises:
-        UsageError: there is no such file, or it cannot be told.
+        UsageError: there is no such file, it is empty, or it cannot be told.
     """
     for one in named:
         if not one.exists():
@@ -101,6 +101,8 @@ def format_of(named: Sequence[Path], *, mapped: bool = False) -> str:
         if path is None and one.is_dir():
             path = next((f for f in sorted(one.rglob("*")) if f.is_file()), None)
     found = _told(path) if path is not None else ""
+    if not found and path is not None and not path.stat().st_size:
+        raise UsageError(f"{path}: is empty; --from-log names a log with records")
     if not found:
         raise UsageError(
             f"{named[0]}: its format cannot be told; add --format ({', '.join(FORMATS)}), or where "
