@@ -75,17 +75,19 @@ def test_a_stream_remembers_why_nothing_can_be_written() -> None:
         assert full.failure.strerror == "No space left on device"
 
 
-def test_a_stream_that_does_not_wait_is_waited_for() -> None:
+def test_a_stream_that_does_not_wait_is_waited_for(tmp_path: Path) -> None:
+    came = tmp_path / "came"
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    with Stream(writer, "w") as hasty:
-        data = b"x" * 1_000_000
+    with Stream(writer, "w") as hasty, came.open("wb") as file:
+        data = os.urandom(1_000_000)
         left = memoryview(data)
-        with subprocess.Popen(["cat"], stdin=reader, stdout=subprocess.DEVNULL):
+        with subprocess.Popen(["cat"], stdin=reader, stdout=file):
             os.close(reader)
             while left:
                 left = left[hasty.write(left) :]
             hasty.close()
+    assert came.read_bytes() == data
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="paths are UTF-8 there")
